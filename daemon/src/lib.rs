@@ -1,0 +1,23 @@
+//! The Ropewalk daemon, in the order in which a request passes through it.
+//!
+//! [`server`] accepts, [`connection`] reads and writes bytes, [`dispatch`] finds the method, [`methods`] translate,
+//! [`peer`] knows the attached client, [`engine`] owns threads and drives runs, [`domain`] decides, [`tools`] and
+//! [`models`] reach outside, [`catalogue`] keeps what belongs to no thread, and [`store`] makes it last.
+//! [`cli`] and [`embed`] are clients of all this.
+
+pub mod catalogue;
+pub mod cli;
+pub mod clock;
+pub mod connection;
+pub mod daemon;
+pub mod dispatch;
+pub mod domain;
+pub mod embed;
+pub mod engine;
+pub mod methods;
+pub mod models;
+pub mod peer;
+pub mod secrets;
+pub mod server;
+pub mod store;
+pub mod tools;

@@ -1,0 +1,119 @@
+//! The model seam: one request in, a stream of what the model says out. Types of provider libraries stay in here.
+
+use std::sync::Arc;
+
+use futures::{future::BoxFuture, stream::BoxStream};
+use ropewalk_protocol::{Endpoint, Message, RunErrorKind, Usage};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// Everything a model is asked with.
+#[derive(Clone, Debug)]
+pub struct ModelRequest {
+    /// The model's name at its provider.
+    pub model: String,
+    /// The layers before the chain, already joined.
+    pub instructions: String,
+    /// The chain, oldest first. Every call has its result right after it.
+    pub messages: Vec<Arc<ChainMessage>>,
+    /// The tools it may call.
+    pub tools: Vec<ToolDefinition>,
+}
+
+/// A message of the chain with what only its provider can read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ChainMessage {
+    /// The message as the wire shows it.
+    pub message: Message,
+    /// The provider's own parts, for an assistant message; sent back to the same provider only (ruling 34).
+    pub provider_parts: Option<ProviderParts>,
+}
+
+/// What a provider wants back as it was.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ProviderParts {
+    /// The provider, as [`ropewalk_protocol::Provider`] is spelled.
+    pub provider: String,
+    /// The model.
+    pub model: String,
+    /// The parts, opaque and in order.
+    pub parts: Vec<Value>,
+}
+
+/// A tool as a model is told about it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolDefinition {
+    /// Its flat name.
+    pub name: String,
+    /// What it does.
+    pub description: String,
+    /// JSON Schema of its arguments.
+    pub input_schema: Arc<Value>,
+}
+
+/// One thing a model says.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ModelEvent {
+    /// More of its answer's text.
+    Text(String),
+    /// More of its reasoning.
+    Reasoning(String),
+    /// The whole answer: always the last event of a stream that ended well, and proof that it did.
+    Finished(ModelAnswer),
+}
+
+/// A whole answer.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ModelAnswer {
+    /// The text; what the text events add up to.
+    pub text: String,
+    /// The reasoning; what the reasoning events add up to.
+    pub reasoning: String,
+    /// The calls, in order.
+    pub calls: Vec<ModelCall>,
+    /// What it cost; `estimated` when the provider did not say.
+    pub usage: Usage,
+    /// What the provider wants back.
+    pub provider_parts: Option<ProviderParts>,
+}
+
+/// A call as a model made it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ModelCall {
+    /// The name it used.
+    pub name: String,
+    /// The arguments as text, byte for byte where the provider has them; empty and blank are read as `{}`.
+    pub arguments: String,
+}
+
+/// Why a model's stream ended badly.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{message}")]
+pub struct ModelError {
+    /// The kind, as a run's outcome shows it.
+    pub kind: RunErrorKind,
+    /// One or two sentences for a person; never a key.
+    pub message: String,
+    /// Whether the same request may succeed later.
+    pub retryable: bool,
+    /// The shortest wait the provider asked for.
+    pub retry_after_ms: Option<u64>,
+}
+
+/// A model that can be asked.
+pub trait Model: Send + Sync + 'static {
+    /// Asks. Dropping the stream ends the request. After `Finished` or an error the stream ends.
+    fn stream(&self, request: ModelRequest) -> BoxStream<'static, Result<ModelEvent, ModelError>>;
+}
+
+/// Makes models out of endpoints.
+pub trait ModelFactory: Send + Sync + 'static {
+    /// The model of an endpoint; `key` is its secret, where it has one.
+    ///
+    /// # Errors
+    /// When the endpoint is not usable as it is configured.
+    fn model(&self, endpoint: &Endpoint, key: Option<String>) -> Result<Arc<dyn Model>, ModelError>;
+
+    /// Sends the endpoint a short request.
+    fn test(&self, endpoint: &Endpoint, key: Option<String>) -> BoxFuture<'static, Result<(), ModelError>>;
+}

@@ -1,0 +1,5 @@
+//! Stub.
+
+/// The twin in memory.
+#[derive(Debug)]
+pub struct MemoryStore;

@@ -1,0 +1,91 @@
+//! The list of everything that is on the wire: nothing exists that is not in it.
+
+use schemars::{Schema, SchemaGenerator};
+
+use crate::{Direction, Lane, Method, Notification};
+
+/// A method as data, for tables, docs and checks.
+#[derive(Clone, Copy)]
+pub struct MethodEntry {
+    /// The name on the wire.
+    pub name: &'static str,
+    /// Who sends it.
+    pub direction: Direction,
+    /// Whether it changes anything.
+    pub mutates: bool,
+    /// How it is treated under load.
+    pub lane: Lane,
+    /// What it does.
+    pub doc: &'static str,
+    /// The schema of its parameters.
+    pub params: fn(&mut SchemaGenerator) -> Schema,
+    /// The schema of its result.
+    pub result: fn(&mut SchemaGenerator) -> Schema,
+}
+
+/// A notification as data.
+#[derive(Clone, Copy)]
+pub struct NotificationEntry {
+    /// The name on the wire.
+    pub name: &'static str,
+    /// Who sends it.
+    pub direction: Direction,
+    /// What it tells.
+    pub doc: &'static str,
+    /// The schema of its parameters.
+    pub params: fn(&mut SchemaGenerator) -> Schema,
+}
+
+const fn method<M: Method>() -> MethodEntry {
+    MethodEntry {
+        name: M::NAME,
+        direction: M::DIRECTION,
+        mutates: M::MUTATES,
+        lane: M::LANE,
+        doc: M::DOC,
+        params: |generator| generator.subschema_for::<M::Params>(),
+        result: |generator| generator.subschema_for::<M::Result>(),
+    }
+}
+
+const fn notification<N: Notification>() -> NotificationEntry {
+    NotificationEntry {
+        name: N::NAME,
+        direction: N::DIRECTION,
+        doc: N::DOC,
+        params: |generator| generator.subschema_for::<N::Params>(),
+    }
+}
+
+macro_rules! entries {
+    ($function:ident: $($name:ident),* $(,)?) => { &[$($function::<crate::$name>(),)*] };
+}
+
+/// Every method, in both directions.
+pub const METHODS: &[MethodEntry] = entries![method:
+    Initialize, DaemonStatus, DaemonShutdown,
+    ProjectCreate, ProjectRead, ProjectList, ProjectUpdate, ProjectEnsure,
+    GrantAdd, GrantRemove, GrantList,
+    PolicySet, PolicyRemove, PolicyList,
+    ThreadStart, ThreadResume, ThreadRead, ThreadList, ThreadUpdate, ThreadArchive, ThreadMessages, ThreadEvents,
+    ThreadSubscribe, ThreadUnsubscribe, ThreadTools,
+    RunSubmit, RunStop, RunWait, RunRead, RunList, RunSkip,
+    QueueList,
+    InteractionList, InteractionSettle,
+    EndpointSet, EndpointRemove, EndpointList, EndpointTest,
+    SecretSet, SecretRemove,
+    SettingsRead, SettingsUpdate,
+    ToolCall, ApprovalAsk, InputAsk,
+];
+
+/// Every notification, in both directions.
+pub const NOTIFICATIONS: &[NotificationEntry] = entries![notification:
+    ThreadEventSent, DataChanged, Navigate, InteractionSettledSent, InteractionInvalidAnswer,
+    ToolProgressSent, CancelRequest,
+];
+
+/// The entry of a method.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static MethodEntry> {
+    METHODS.iter().find(|entry| entry.name == name)
+}

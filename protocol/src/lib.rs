@@ -1,0 +1,32 @@
+//! The names, shapes, errors and limits of Ropewalk's wire. No input or output happens here.
+//!
+//! In the order in which a message meets them: [`rpc`](RequestId) envelopes, the [`Method`]s and
+//! [`Notification`]s by noun, the objects they speak of, [`Event`]s, [`RpcError`]s and [`limits`]. [`METHODS`] and
+//! [`NOTIFICATIONS`] list everything there is; schema, documentation and TypeScript types are made from them.
+
+mod catalogue;
+mod content;
+mod error;
+mod event;
+mod ids;
+pub mod limits;
+mod methods;
+mod objects;
+mod patch;
+mod rpc;
+mod time;
+
+pub use catalogue::*;
+pub use content::*;
+pub use error::*;
+pub use event::*;
+pub use ids::*;
+pub use limits::Limits;
+pub use methods::*;
+pub use objects::*;
+pub use patch::*;
+pub use rpc::*;
+pub use time::*;
+
+/// The one version of the protocol this build speaks.
+pub const PROTOCOL_VERSION: u32 = 1;

@@ -1,0 +1,360 @@
+//! Runs: the work one submitted input causes, up to an outcome.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{
+    AppId, BranchId, By, CallId, ChangeSetId, EndpointId, InteractionId, MessageId, Mode, OperationId, RunId, ThreadId,
+    Timestamp, Usage,
+};
+
+/// The work one submitted input causes on a branch.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Run {
+    /// Its id.
+    pub run_id: RunId,
+    /// Its thread.
+    pub thread_id: ThreadId,
+    /// Its branch.
+    pub branch_id: BranchId,
+    /// The input that caused it.
+    pub message_id: MessageId,
+    /// The operation id of the submit, which tells a waiting client which run is its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operation_id: Option<OperationId>,
+    /// How the input was submitted.
+    pub mode: Mode,
+    /// Where it is.
+    pub state: RunStatus,
+    /// What it waits for, while it waits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waiting_on: Option<WaitingOn>,
+    /// How it ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<RunOutcome>,
+    /// Why it is paused: `shutdown`, `budget` or `endpoint`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// What its model requests cost so far.
+    pub usage: Usage,
+    /// The endpoint it uses.
+    pub endpoint_id: EndpointId,
+    /// The model it uses.
+    pub model: String,
+    /// What happens to a question nobody can answer.
+    pub unattended: Unattended,
+    /// On whose behalf it works.
+    pub principal: Principal,
+    /// The call it is a subtask of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<RunParent>,
+    /// The ended run it continues.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub previous_run_id: Option<RunId>,
+    /// What can be done about its bad end.
+    pub recovery: Vec<Recovery>,
+    /// The files it changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub change_set: Option<ChangeSet>,
+    /// Model requests answered so far.
+    pub steps: u64,
+    /// Tool calls made so far.
+    pub tool_calls: u64,
+    /// When its input was submitted.
+    pub submitted_at: Timestamp,
+    /// When it began.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started_at: Option<Timestamp>,
+    /// When it ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_at: Option<Timestamp>,
+}
+
+/// Where a run is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum RunStatus {
+    /// Its input waits on the branch.
+    Queued,
+    /// It works.
+    Running,
+    /// It waits for somebody; `waitingOn` says for whom.
+    Waiting,
+    /// The daemon parked it; it goes on under its id.
+    Paused,
+    /// It ended well.
+    Completed,
+    /// It ended badly.
+    Failed,
+    /// Somebody stopped it.
+    Stopped,
+    /// A crash ended it and it could not go on.
+    Interrupted,
+}
+
+impl RunStatus {
+    /// Whether a run in this state has ended.
+    #[must_use]
+    pub const fn is_terminal(self) -> bool {
+        matches!(self, Self::Completed | Self::Failed | Self::Stopped | Self::Interrupted)
+    }
+}
+
+/// What happens to an approval or question that no attached client can answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum Unattended {
+    /// It ends as `undeliverable` and the model is told.
+    #[default]
+    Decline,
+    /// The run waits, visibly.
+    Wait,
+}
+
+/// On whose behalf something is done.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Principal {
+    /// What kind of caller.
+    pub kind: PrincipalKind,
+    /// The app, for an app.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub app_id: Option<AppId>,
+}
+
+/// Kinds of callers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum PrincipalKind {
+    /// A client of the owner.
+    Owner,
+    /// An installed app.
+    App,
+    /// A run.
+    Run,
+    /// A run below a run.
+    Subtask,
+}
+
+/// The call a run is a subtask of.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RunParent {
+    /// The thread of the caller.
+    pub thread_id: ThreadId,
+    /// The calling run.
+    pub run_id: RunId,
+    /// The call.
+    pub call_id: CallId,
+}
+
+/// What can be done about a bad end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum Recovery {
+    /// Go on from the last durable step.
+    Resume,
+    /// The same input again.
+    Retry,
+    /// Leave it and release the queue.
+    Skip,
+    /// Put the input on the branch's head.
+    Rebase,
+}
+
+/// The files a run changed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ChangeSet {
+    /// Its id.
+    pub change_set_id: ChangeSetId,
+    /// Each changed file.
+    pub files: Vec<ChangedFile>,
+}
+
+/// A file a run changed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ChangedFile {
+    /// Where it is.
+    pub path: String,
+    /// What happened to it.
+    pub change: FileChange,
+}
+
+/// What happened to a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum FileChange {
+    /// It was made.
+    Created,
+    /// It was changed.
+    Modified,
+    /// It was removed.
+    Deleted,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RunOutcome {
+    /// The ending.
+    pub status: OutcomeStatus,
+    /// The final answer, for a completed run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// The final answer as data, when an output schema was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub structured: Option<Value>,
+    /// Why, in a word, for a stopped or interrupted run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Who stopped it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<By>,
+    /// What went wrong, for a failed run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<RunError>,
+}
+
+/// The endings of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum OutcomeStatus {
+    /// It ended well.
+    Completed,
+    /// It ended badly.
+    Failed,
+    /// Somebody stopped it.
+    Stopped,
+    /// A crash ended it.
+    Interrupted,
+}
+
+/// Why a run failed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RunError {
+    /// The kind.
+    pub kind: RunErrorKind,
+    /// One or two sentences for a person.
+    pub message: String,
+    /// Whether the same run may succeed later.
+    pub retryable: bool,
+    /// The shortest wait before a retry makes sense.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_after_ms: Option<u64>,
+    /// The provider whose fault it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provider: Option<String>,
+}
+
+/// Kinds of failure of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum RunErrorKind {
+    /// The provider limits the rate.
+    RateLimited,
+    /// The account has no quota left.
+    Quota,
+    /// The provider has too much to do.
+    Overloaded,
+    /// The key is missing or refused.
+    Auth,
+    /// The provider refuses the request.
+    BadRequest,
+    /// The provider does not know the model.
+    ModelNotFound,
+    /// The request does not fit the model's window.
+    ContextWindow,
+    /// The provider's answer cannot be read.
+    BadResponse,
+    /// The answer ended before it was complete.
+    CutOff,
+    /// The provider fell silent.
+    Stalled,
+    /// The provider cannot be reached.
+    Unreachable,
+    /// No usable endpoint is configured.
+    NoEndpoint,
+    /// The answer does not fit the output schema.
+    OutputInvalid,
+    /// A budget of the run is used up.
+    Budget,
+    /// The model repeats itself without progress.
+    Stuck,
+    /// The message the input follows is gone.
+    ParentMissing,
+    /// The branch was deleted.
+    BranchDeleted,
+    /// The store could not keep what happened.
+    Storage,
+    /// A fault of ours.
+    Internal,
+}
+
+/// What a run waits for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct WaitingOn {
+    /// What kind of thing.
+    pub kind: WaitingKind,
+    /// The interaction, where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interaction_id: Option<InteractionId>,
+    /// Since when.
+    pub since: Timestamp,
+    /// When the wait ends by itself: the sooner of silence and ceiling.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadline_at: Option<Timestamp>,
+    /// The clients that could end it now; empty: nobody.
+    pub can_answer: Vec<ClientRef>,
+    /// From the ancestor down, for a wait of a subtask.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub path: Vec<PathStep>,
+}
+
+/// Kinds of waits of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum WaitingKind {
+    /// A person's decision.
+    Approval,
+    /// A person's answer.
+    Input,
+    /// A client's tool.
+    ToolCall,
+    /// A run below.
+    Subtask,
+    /// A model endpoint.
+    Endpoint,
+    /// A tool source.
+    Source,
+}
+
+/// A client process.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ClientRef {
+    /// Its name.
+    pub client_name: String,
+    /// Which process of that name.
+    pub instance_id: crate::InstanceId,
+}
+
+/// One step of the way from an ancestor to a descendant that waits.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PathStep {
+    /// The thread.
+    pub thread_id: ThreadId,
+    /// The run.
+    pub run_id: RunId,
+    /// The call.
+    pub call_id: CallId,
+    /// What to show for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+}
