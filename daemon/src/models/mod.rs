@@ -7,6 +7,12 @@ use ropewalk_protocol::{Endpoint, Message, RunErrorKind, Usage};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+mod factory;
+mod scripted;
+
+pub use factory::Models;
+pub use scripted::ScriptedModel;
+
 /// Everything a model is asked with.
 #[derive(Clone, Debug)]
 pub struct ModelRequest {
@@ -116,4 +122,17 @@ pub trait ModelFactory: Send + Sync + 'static {
 
     /// Sends the endpoint a short request.
     fn test(&self, endpoint: &Endpoint, key: Option<String>) -> BoxFuture<'static, Result<(), ModelError>>;
+}
+
+/// Whether a failure of this kind may be gone when the same request is made again.
+const fn retryable(kind: RunErrorKind) -> bool {
+    matches!(
+        kind,
+        RunErrorKind::RateLimited
+            | RunErrorKind::Overloaded
+            | RunErrorKind::BadResponse
+            | RunErrorKind::CutOff
+            | RunErrorKind::Stalled
+            | RunErrorKind::Unreachable
+    )
 }
