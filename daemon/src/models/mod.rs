@@ -8,7 +8,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 mod factory;
+mod rig_chat;
 mod scripted;
+mod usage;
 
 pub use factory::Models;
 pub use scripted::ScriptedModel;

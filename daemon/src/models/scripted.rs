@@ -7,7 +7,7 @@ use ropewalk_protocol::{Part, Role, RunErrorKind, Usage};
 use ropewalk_script::{Action, FailKind, Turn, resolve_name, respond};
 use serde::{Deserialize, de::IntoDeserializer};
 
-use super::{ChainMessage, Model, ModelAnswer, ModelCall, ModelError, ModelEvent, ModelRequest};
+use super::{ChainMessage, Model, ModelAnswer, ModelCall, ModelError, ModelEvent, ModelRequest, usage};
 use crate::clock::Clock;
 
 /// The model that does what the user's message says; the grammar is that of [`ropewalk_script`].
@@ -51,7 +51,7 @@ impl Performance {
             actions: respond(&conversation(&request.messages)).into(),
             names: request.tools.iter().map(|tool| tool.name.clone()).collect(),
             answer: ModelAnswer::default(),
-            input_characters: input_characters(request),
+            input_characters: usage::input_characters(request),
         }
     }
 
@@ -83,30 +83,8 @@ impl Performance {
     fn usage(&self) -> Usage {
         let answer = &self.answer;
         let calls = answer.calls.iter().map(|call| call.name.len() + call.arguments.len()).sum::<usize>();
-        estimated_usage(self.input_characters, answer.text.len() + answer.reasoning.len() + calls)
+        usage::estimated(self.input_characters, answer.text.len() + answer.reasoning.len() + calls)
     }
-}
-
-/// A count for whom nobody counted: a token is taken for four characters.
-pub(super) fn estimated_usage(input_characters: usize, output_characters: usize) -> Usage {
-    Usage {
-        input_tokens: input_characters.div_ceil(4) as u64,
-        output_tokens: output_characters.div_ceil(4) as u64,
-        requests: 1,
-        estimated: true,
-        ..Usage::default()
-    }
-}
-
-/// The characters a request makes a model read, for an estimate.
-pub(super) fn input_characters(request: &ModelRequest) -> usize {
-    let tools = request.tools.iter().map(|tool| tool.name.len() + tool.description.len());
-    let messages = request.messages.iter().map(|chained| {
-        let texts = chained.message.content.iter().filter_map(Part::as_text).map(str::len).sum::<usize>();
-        let calls = chained.message.tool_calls.iter();
-        texts + calls.map(|call| call.flat_name.len() + call.arguments.to_string().len()).sum::<usize>()
-    });
-    request.instructions.len() + tools.sum::<usize>() + messages.sum::<usize>()
 }
 
 /// The chain as the script engine reads it. A summary is nobody's input, whatever it quotes.
