@@ -1,5 +1,10 @@
 //! The model seam: one request in, a stream of what the model says out. Types of provider libraries stay in here.
 
+mod factory;
+mod rig_chat;
+mod scripted;
+mod usage;
+
 use std::sync::Arc;
 
 use futures::{future::BoxFuture, stream::BoxStream};
@@ -7,6 +12,8 @@ use ropewalk_protocol::{Endpoint, RunErrorKind, Usage};
 use serde_json::Value;
 
 pub use crate::domain::{ChainMessage, ProviderParts};
+pub use factory::Models;
+pub use scripted::ScriptedModel;
 
 /// Everything a model is asked with.
 #[derive(Clone, Debug)]
@@ -97,4 +104,17 @@ pub trait ModelFactory: Send + Sync + 'static {
 
     /// Sends the endpoint a short request.
     fn test(&self, endpoint: &Endpoint, key: Option<String>) -> BoxFuture<'static, Result<(), ModelError>>;
+}
+
+/// Whether a failure of this kind may be gone when the same request is made again.
+const fn retryable(kind: RunErrorKind) -> bool {
+    matches!(
+        kind,
+        RunErrorKind::RateLimited
+            | RunErrorKind::Overloaded
+            | RunErrorKind::BadResponse
+            | RunErrorKind::CutOff
+            | RunErrorKind::Stalled
+            | RunErrorKind::Unreachable
+    )
 }
