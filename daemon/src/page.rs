@@ -15,6 +15,31 @@ const DEFAULT_ITEMS: u64 = 100;
 /// Between the parts of a cursor: in no list's name and in no id.
 const SEPARATOR: char = '\n';
 
+/// Why a page cannot be begun.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PageError {
+    /// The cursor is nothing this daemon made.
+    #[error("This is no cursor of ours. Send back nextCursor as it came.")]
+    MalformedCursor,
+    /// The cursor was made for another list.
+    #[error("This cursor belongs to another list. Start this one without a cursor.")]
+    ForeignCursor,
+    /// The limit is 0.
+    #[error("A limit is at least 1. Leave it out for 100 items.")]
+    NoItems,
+}
+
+impl From<PageError> for RpcError {
+    fn from(error: PageError) -> Self {
+        let (path, reason) = match error {
+            PageError::MalformedCursor => ("/cursor", "malformed_cursor"),
+            PageError::ForeignCursor => ("/cursor", "foreign_cursor"),
+            PageError::NoItems => ("/limit", "out_of_range"),
+        };
+        Self::invalid_params(path, reason, error.to_string())
+    }
+}
+
 /// Where a page begins and how long it may be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PageQuery {
@@ -30,17 +55,13 @@ impl PageQuery {
     /// cursor of another list is refused. A limit above `pageItems` is read as `pageItems`.
     ///
     /// # Errors
-    /// `invalidParams` at `/cursor` (`malformed_cursor`, `foreign_cursor`) or `/limit` (`out_of_range`).
-    pub fn new(list: &[&str], cursor: Option<&str>, limit: Option<u64>) -> Result<Self, RpcError> {
+    /// When the cursor is none of this list's, or the limit is 0.
+    pub fn new(list: &[&str], cursor: Option<&str>, limit: Option<u64>) -> Result<Self, PageError> {
         let list = list.concat();
         let after = cursor.map(|cursor| key_of(&list, cursor)).transpose()?;
         let limit = limit.unwrap_or(DEFAULT_ITEMS).min(limits::PAGE_ITEMS);
         if limit == 0 {
-            return Err(RpcError::invalid_params(
-                "/limit",
-                "out_of_range",
-                "A limit is at least 1. Leave it out for 100 items.",
-            ));
+            return Err(PageError::NoItems);
         }
         Ok(Self { list, after, limit: usize::try_from(limit).unwrap_or(usize::MAX) })
     }
@@ -113,19 +134,13 @@ fn cursor_of(list: &str, key: &str) -> Cursor {
     URL_SAFE_NO_PAD.encode(format!("{list}{SEPARATOR}{key}"))
 }
 
-fn key_of(list: &str, cursor: &str) -> Result<String, RpcError> {
+fn key_of(list: &str, cursor: &str) -> Result<String, PageError> {
     let text = URL_SAFE_NO_PAD.decode(cursor).ok().and_then(|bytes| String::from_utf8(bytes).ok());
     match text.as_deref().and_then(|text| text.split_once(SEPARATOR)) {
-        None => Err(refused("malformed_cursor", "This is no cursor of ours. Send back nextCursor as it came.")),
-        Some((of, _)) if of != list => {
-            Err(refused("foreign_cursor", "This cursor belongs to another list. Start this one without a cursor."))
-        }
+        None => Err(PageError::MalformedCursor),
+        Some((of, _)) if of != list => Err(PageError::ForeignCursor),
         Some((_, key)) => Ok(key.to_owned()),
     }
-}
-
-fn refused(reason: &str, message: &str) -> RpcError {
-    RpcError::invalid_params("/cursor", reason, message)
 }
 
 /// How many characters an item takes on the wire.

@@ -1,6 +1,6 @@
 //! Pages at their bounds.
 
-use ropewalk_protocol::{ErrorDetail, Page};
+use ropewalk_protocol::Page;
 
 use super::*;
 
@@ -8,13 +8,6 @@ fn numbers(query: &PageQuery, count: u32) -> Page<String> {
     let after = query.after().map(ToOwned::to_owned);
     let all = (0..count).map(|number| format!("{number:05}"));
     query.fill(all.filter(|text| after.as_ref().is_none_or(|after| text > after)), Clone::clone)
-}
-
-fn reason_at(error: &RpcError) -> (String, String) {
-    match &error.data.detail {
-        ErrorDetail::InvalidParams { path, reason, .. } => (path.clone(), reason.clone()),
-        other => panic!("invalidParams was expected, not {other:?}"),
-    }
 }
 
 #[test]
@@ -41,8 +34,7 @@ fn a_page_has_a_hundred_items_unless_told_otherwise_and_a_thousand_at_most() {
         let query = PageQuery::new(&["numbers"], None, limit).unwrap();
         assert_eq!(numbers(&query, 2_000).items.len(), expected, "limit {limit:?}");
     }
-    let error = PageQuery::new(&["numbers"], None, Some(0)).unwrap_err();
-    assert_eq!(reason_at(&error), ("/limit".into(), "out_of_range".into()));
+    assert_eq!(PageQuery::new(&["numbers"], None, Some(0)), Err(PageError::NoItems));
 }
 
 #[test]
@@ -76,10 +68,21 @@ fn a_cursor_that_is_none_of_ours_or_of_another_list_is_refused() {
     let cursor = numbers(&query, 2).next_cursor.unwrap();
     assert!(PageQuery::new(&["grant/list ", "p-1"], Some(&cursor), None).is_ok());
 
-    let foreign = PageQuery::new(&["grant/list ", "p-2"], Some(&cursor), None).unwrap_err();
-    assert_eq!(reason_at(&foreign), ("/cursor".into(), "foreign_cursor".into()));
+    let foreign = PageQuery::new(&["grant/list ", "p-2"], Some(&cursor), None);
+    assert_eq!(foreign, Err(PageError::ForeignCursor));
     for cursor in ["", "42", "not a cursor!", "AAAA", "_w"] {
-        let malformed = PageQuery::new(&["grant/list ", "p-1"], Some(cursor), None).unwrap_err();
-        assert_eq!(reason_at(&malformed), ("/cursor".into(), "malformed_cursor".into()), "{cursor:?}");
+        let malformed = PageQuery::new(&["grant/list ", "p-1"], Some(cursor), None);
+        assert_eq!(malformed, Err(PageError::MalformedCursor), "{cursor:?}");
+    }
+}
+
+#[test]
+fn a_refused_cursor_is_told_with_its_path() {
+    for (error, path, reason) in [
+        (PageError::MalformedCursor, "/cursor", "malformed_cursor"),
+        (PageError::ForeignCursor, "/cursor", "foreign_cursor"),
+        (PageError::NoItems, "/limit", "out_of_range"),
+    ] {
+        assert_eq!(RpcError::from(error), RpcError::invalid_params(path, reason, error.to_string()));
     }
 }
