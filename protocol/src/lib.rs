@@ -5,6 +5,7 @@
 //! [`NOTIFICATIONS`] list everything there is; schema, documentation and TypeScript types are made from them.
 
 mod catalogue;
+mod closed;
 mod content;
 mod error;
 mod event;
