@@ -14,8 +14,8 @@ export async function protocolTypes(bundle) {
       additionalProperties: false,
       bannerComment: "",
       // A list of at most eight is a list; the tuples of all lengths are no use to anybody.
-    ignoreMinAndMaxItems: true,
-    unreachableDefinitions: true,
+      ignoreMinAndMaxItems: true,
+      unreachableDefinitions: true,
       format: false,
     },
   );
