@@ -2,22 +2,11 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use ropewalk_protocol::{ClientRef, Event, ToolDeclaration, ToolsCause, ToolsChanged};
-use serde::{Deserialize, Serialize};
+use ropewalk_protocol::{ClientRef, Event, ToolsCause, ToolsChanged};
 
 use super::{Change, DomainError, Fact, ToolSet};
 
-/// A declaration that has been checked, with its name and digest.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ClientTool {
-    /// The model-facing name.
-    pub flat_name: String,
-    /// SHA-256 of schemas and annotations.
-    pub digest: String,
-    /// The declaration as it came.
-    pub declaration: Arc<ToolDeclaration>,
-}
+pub use crate::tools::ClientTool;
 
 /// A client that declares tools, or comes back to those it has declared.
 #[derive(Clone, Debug)]
@@ -27,7 +16,7 @@ pub struct Declaring {
     /// Whether the process named itself, so that it can come back.
     pub lasting: bool,
     /// The new set; `None` keeps the old one.
-    pub tools: Option<Vec<ClientTool>>,
+    pub tools: Option<Vec<Arc<ClientTool>>>,
     /// Whether names held by others are taken over.
     pub takeover: bool,
 }
@@ -82,7 +71,7 @@ impl Change<'_> {
         others.flat_map(|(owner, set)| set.tools.iter().map(|tool| (tool.flat_name.clone(), owner.clone()))).collect()
     }
 
-    fn take_from_others(&mut self, client: &ClientRef, tools: &[ClientTool]) {
+    fn take_from_others(&mut self, client: &ClientRef, tools: &[Arc<ClientTool>]) {
         let losers: Vec<(ClientRef, ToolSet)> = self
             .state
             .tool_sets
@@ -91,7 +80,7 @@ impl Change<'_> {
             .map(|(o, s)| (o.clone(), s.clone()))
             .collect();
         for (owner, set) in losers {
-            let kept: Vec<ClientTool> = set
+            let kept: Vec<Arc<ClientTool>> = set
                 .tools
                 .iter()
                 .filter(|held| tools.iter().all(|tool| tool.flat_name != held.flat_name))
@@ -110,9 +99,9 @@ impl Change<'_> {
 }
 
 /// Flat names that are new, gone and other.
-fn differences(before: &[ClientTool], after: &[ClientTool]) -> (Vec<String>, Vec<String>, Vec<String>) {
-    let name_of = |tool: &ClientTool| tool.flat_name.clone();
-    let was = |tool: &&ClientTool| before.iter().find(|old| old.flat_name == tool.flat_name);
+fn differences(before: &[Arc<ClientTool>], after: &[Arc<ClientTool>]) -> (Vec<String>, Vec<String>, Vec<String>) {
+    let name_of = |tool: &Arc<ClientTool>| tool.flat_name.clone();
+    let was = |tool: &&Arc<ClientTool>| before.iter().find(|old| old.flat_name == tool.flat_name);
     let added = after.iter().filter(|tool| was(tool).is_none()).map(name_of).collect();
     let removed =
         before.iter().filter(|old| after.iter().all(|tool| tool.flat_name != old.flat_name)).map(name_of).collect();
