@@ -95,6 +95,12 @@ impl DiskStore {
         &self.notices
     }
 
+    /// Makes the next commit that comes to `point` fail there.
+    #[cfg(test)]
+    pub(super) fn fail_next(&self, point: super::FailPoint) {
+        self.shared.faults.set(point);
+    }
+
     fn index(&self) -> RwLockReadGuard<'_, Index> {
         self.shared.index.read().unwrap_or_else(PoisonError::into_inner)
     }
