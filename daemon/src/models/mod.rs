@@ -10,6 +10,8 @@ use serde_json::Value;
 mod factory;
 mod rig_chat;
 mod scripted;
+#[cfg(test)]
+mod testing;
 mod usage;
 
 pub use factory::Models;
