@@ -1,7 +1,10 @@
 //! Chains, requests and endpoints for the tests of this room.
 
 use std::{
-    sync::{Arc, LazyLock},
+    sync::{
+        Arc, LazyLock,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::Duration,
 };
 
@@ -29,6 +32,25 @@ impl Clock for FixedClock {
 
     fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
         tokio::time::sleep(duration).boxed()
+    }
+}
+
+/// A clock whose waits all end when it is told so, and which counts them.
+#[derive(Default)]
+pub(super) struct ToldClock {
+    pub(super) over: tokio::sync::watch::Sender<bool>,
+    pub(super) waits: AtomicUsize,
+}
+
+impl Clock for ToldClock {
+    fn now(&self) -> Timestamp {
+        FixedClock.now()
+    }
+
+    fn sleep(&self, _duration: Duration) -> BoxFuture<'static, ()> {
+        self.waits.fetch_add(1, Ordering::Relaxed);
+        let mut over = self.over.subscribe();
+        async move { over.wait_for(|over| *over).await.map(drop).unwrap() }.boxed()
     }
 }
 
@@ -86,11 +108,15 @@ static HTTP: LazyLock<reqwest::Client> = LazyLock::new(|| reqwest::Client::build
 
 /// A chat model at this address, which counts as stalled after `idle_timeout`.
 pub(super) fn chat_model(base_url: &str, idle_timeout: Duration) -> Arc<dyn Model> {
+    chat_model_by(Arc::new(FixedClock), base_url, idle_timeout)
+}
+
+pub(super) fn chat_model_by(clock: Arc<dyn Clock>, base_url: &str, idle_timeout: Duration) -> Arc<dyn Model> {
     Arc::new(ChatModel::new(ChatConfig {
         base_url: base_url.to_owned(),
         key: Some("sk-secret-1".to_owned()),
         http: HTTP.clone(),
-        clock: Arc::new(FixedClock),
+        clock,
         idle_timeout,
     }))
 }

@@ -1,9 +1,16 @@
 //! Bodies that no good provider sends and some provider has sent.
 
+use std::sync::{Arc, atomic::Ordering};
+
+use futures::StreamExt;
 use ropewalk_conformance::{RawEnding, RawReply};
 use ropewalk_protocol::RunErrorKind as Kind;
 
 use super::*;
+use crate::models::{
+    ModelEvent,
+    testing::{ToldClock, chat_model_by},
+};
 
 fn calls_of(heard: Heard) -> Vec<(String, String)> {
     heard.answer().calls.into_iter().map(|call| (call.name, call.arguments)).collect()
@@ -222,13 +229,18 @@ async fn l17_the_wait_a_provider_asks_for_is_told() {
 
 #[tokio::test]
 async fn l13_silence_and_comments_are_both_a_stall_and_the_text_is_kept() {
-    let idle = Duration::from_millis(150);
-    let comments = ": ping\n\n".repeat(3);
-    for body in [events(&[HELLO]), events(&[HELLO]) + &comments] {
-        let server = RawServer::start([RawReply::stream(body).ending(RawEnding::Stall)]).await.unwrap();
-        let heard = listen(&*chat_model(&server.base_url(), idle), request(vec![user("hi")], &[])).await;
-        assert_eq!(heard.text, "Hello");
-        assert_eq!(heard.error().kind, Kind::Stalled);
+    let hello = events(&[HELLO]);
+    for comments in ["", ": ping\n\n: pong\n\n"] {
+        let reply = RawReply::stream(format!("{hello}{comments}")).split_at(&[hello.len()]);
+        let server = RawServer::start([reply.ending(RawEnding::Stall)]).await.unwrap();
+        let clock = Arc::new(ToldClock::default());
+        let model = chat_model_by(Arc::<ToldClock>::clone(&clock), &server.base_url(), LONG);
+        let mut stream = model.stream(request(vec![user("hi")], &[]));
+        assert_eq!(stream.next().await, Some(Ok(ModelEvent::Text("Hello".to_owned()))));
+        clock.over.send_replace(true);
+        assert_eq!(stream.next().await.unwrap().unwrap_err().kind, Kind::Stalled);
+        // For the answer, for the body and for what follows its one event.
+        assert_eq!(clock.waits.load(Ordering::Relaxed), 3);
     }
 }
 
