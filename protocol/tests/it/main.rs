@@ -5,5 +5,6 @@
 mod bundle;
 mod generated;
 mod page;
+mod story;
 mod transcripts;
 mod typed;

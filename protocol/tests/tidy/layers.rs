@@ -65,7 +65,8 @@ fn the_list_of_layers_has_no_cycle() {
 
 #[test]
 fn domain_is_pure() {
-    let outside = ["async ", "tokio", "std::fs", "std::net", "std::time", "serde_json::to_", "serde_json::from_", "::now()"];
+    let outside =
+        ["async ", "tokio", "std::fs", "std::net", "std::time", "serde_json::to_", "serde_json::from_", "::now()"];
     let mut wrong = Vec::new();
     for file in daemon_files().iter().filter(|file| room(file).as_deref() == Some("domain") && !file.is_test()) {
         for (number, line) in file.text.lines().enumerate().filter(|(_, line)| !line.trim_start().starts_with("//")) {
@@ -140,6 +141,7 @@ fn top_level(group: &str) -> Vec<String> {
 }
 
 fn word(text: &str) -> Option<String> {
-    let word: String = text.chars().take_while(|character| character.is_ascii_lowercase() || *character == '_').collect();
+    let word: String =
+        text.chars().take_while(|character| character.is_ascii_lowercase() || *character == '_').collect();
     (!word.is_empty()).then_some(word)
 }
