@@ -2,11 +2,48 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use ropewalk_protocol::{ClientRef, Event, ToolsCause, ToolsChanged};
+use ropewalk_protocol::{Annotations, ApprovalWish, ClientRef, Event, ToolsCause, ToolsChanged};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::{Change, DomainError, Fact, ToolSet};
 
-pub use crate::tools::ClientTool;
+/// A declared tool that has passed every check, with what follows from it. Equal when nothing of it changed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ClientTool {
+    /// What a model calls it, and its name in rules and approvals.
+    pub flat_name: String,
+    /// What rules and approvals bind to.
+    pub digest: String,
+    /// As declared.
+    pub name: String,
+    /// As declared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<String>,
+    /// What its namespace is for, said by any declaration of the set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub namespace_description: Option<String>,
+    /// As declared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// As declared.
+    pub description: String,
+    /// As declared; none of the hints where there were no annotations.
+    #[serde(default)]
+    pub annotations: Annotations,
+    /// As declared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<u64>,
+    /// As declared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approval: Option<ApprovalWish>,
+    /// JSON Schema of its arguments.
+    pub input_schema: Arc<Value>,
+    /// JSON Schema of its structured results.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_schema: Option<Arc<Value>>,
+}
 
 /// A client that declares tools, or comes back to those it has declared.
 #[derive(Clone, Debug)]

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use ropewalk_protocol::{Event, InteractionSettledParams, RpcError, Seq, Timestamp};
+use ropewalk_protocol::{Event, InteractionSettledParams, ItemId, RpcError, Seq, Timestamp};
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 
@@ -53,6 +53,7 @@ struct Group {
     published: Vec<Published>,
     effects: Vec<Effect>,
     after: Vec<After>,
+    completed: Vec<ItemId>,
 }
 
 enum Published {
@@ -90,8 +91,9 @@ impl Actor {
                 }
             };
             let Some(first) = first else { return };
-            let group = self.work(&shared, first);
-            let durable = self.commit(&shared, &group).await;
+            let mut group = self.work(&shared, first);
+            let records = std::mem::take(&mut group.records);
+            let durable = self.commit(&shared, records).await;
             self.finish(&shared, group, durable);
         }
     }
@@ -129,6 +131,10 @@ impl Actor {
         let events: Result<Vec<Box<RawValue>>, RpcError> = change.events.iter().map(raw).collect();
         let facts: Result<Vec<Box<RawValue>>, RpcError> = change.facts.iter().map(raw).collect();
         let (events, facts) = (events.unwrap_or_default(), facts.unwrap_or_default());
+        group.completed.extend(change.events.iter().filter_map(|event| match event {
+            Event::ItemCompleted { item } => Some(item.item_id.clone()),
+            _ => None,
+        }));
         for (event, position) in events.iter().zip(n..) {
             group.published.push(Published::Durable(position, at, event.clone()));
         }
@@ -141,12 +147,12 @@ impl Actor {
         group.after.push(after);
     }
 
-    async fn commit(&mut self, shared: &Arc<Shared>, group: &Group) -> Result<(), RpcError> {
-        if group.records.is_empty() {
+    async fn commit(&mut self, shared: &Arc<Shared>, records: Vec<Record>) -> Result<(), RpcError> {
+        if records.is_empty() {
             return Ok(());
         }
-        let rows = rows::changed(&mut self.state, &group.records).map_err(|error| storage_error(&error))?;
-        let commit = Commit { log: LogName::Thread(self.handle.id().clone()), records: group.records.clone(), rows };
+        let rows = rows::changed(&mut self.state, &records).map_err(|error| storage_error(&error))?;
+        let commit = Commit { log: LogName::Thread(self.handle.id().clone()), records, rows };
         shared.store.commit(commit).await.map_err(|error| storage_error(&error))
     }
 
@@ -154,7 +160,7 @@ impl Actor {
         if let Err(error) = &durable {
             self.forget(shared, error);
         } else {
-            self.publish(group.published);
+            self.publish(group.published, &group.completed);
         }
         let stored = durable.is_ok();
         for after in group.after {
@@ -168,7 +174,7 @@ impl Actor {
         }
     }
 
-    fn publish(&self, published: Vec<Published>) {
+    fn publish(&self, published: Vec<Published>, completed: &[ItemId]) {
         let (bus, id) = (self.handle.bus(), self.handle.id());
         let any = !published.is_empty();
         for event in published {
@@ -182,6 +188,9 @@ impl Actor {
                 }
             }
         }
+        for item_id in completed {
+            bus.forget_text(item_id);
+        }
         if any {
             bus.wake(id);
         }
@@ -191,7 +200,8 @@ impl Actor {
         match effect {
             Effect::Drive(run_id) => run::drive(&mut self.live, &self.handle, run_id),
             Effect::Abandon(run_id) => {
-                self.live.waits.retain(|_, wait| wait.run_id != run_id || wait.claim.is_none() && wait.settled.is_none());
+                // Those that were settled with the run have been acknowledged by now; no other is open.
+                self.live.waits.retain(|_, wait| wait.run_id != run_id);
                 if let Some(task) = self.live.activations.remove(&run_id).and_then(|activation| activation.task) {
                     task.abort();
                 }

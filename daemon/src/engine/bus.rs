@@ -2,7 +2,7 @@
 
 use std::{
     collections::{HashMap, VecDeque},
-    sync::{Arc, Mutex, PoisonError, Weak},
+    sync::{Mutex, PoisonError, Weak},
 };
 
 use bytes::Bytes;
@@ -253,6 +253,3 @@ fn delta_line(thread: &ThreadId, last: Seq, at: Timestamp, item_id: &ItemId, off
     let event = format!("{{\"type\":\"itemDelta\",\"itemId\":\"{item_id}\",\"offset\":{offset},\"text\":{text}}}");
     event_line(thread, "after", last, at, &event)
 }
-
-/// A bus that is shared.
-pub type SharedBus = Arc<Bus>;

@@ -34,7 +34,7 @@ pub async fn chain(
     id: &ThreadId,
     head: Option<Link>,
     limit: usize,
-) -> Result<(VecDeque<ChainMessage>, Option<Link>), RpcError> {
+) -> Result<(VecDeque<(Link, ChainMessage)>, Option<Link>), RpcError> {
     let mut found = VecDeque::new();
     let mut next = head;
     let mut reach = WINDOW_EVENTS;
@@ -80,14 +80,14 @@ pub async fn whole_chain(
     if let Some(known) = since {
         if below.as_ref() == Some(&known.head) || missing == 0 && head == known.head {
             let mut messages = known.messages;
-            Arc::make_mut(&mut messages).extend(newer.into_iter().rev().map(Arc::new));
+            Arc::make_mut(&mut messages).extend(newer.into_iter().rev().map(|(_, message)| Arc::new(message)));
             return Ok(messages);
         }
         // The head was moved elsewhere meanwhile: what is known is of another line.
         let (all, _) = chain(shared, id, Some(head), usize::MAX).await?;
-        return Ok(Arc::new(all.into_iter().rev().map(Arc::new).collect()));
+        return Ok(Arc::new(all.into_iter().rev().map(|(_, message)| Arc::new(message)).collect()));
     }
-    Ok(Arc::new(newer.into_iter().rev().map(Arc::new).collect()))
+    Ok(Arc::new(newer.into_iter().rev().map(|(_, message)| Arc::new(message)).collect()))
 }
 
 async fn window(shared: &Shared, id: &ThreadId, from: Seq, to: Seq) -> Result<ChainReader, RpcError> {

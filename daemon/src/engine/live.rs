@@ -17,6 +17,9 @@ use tokio::{
 use super::{AttachedClient, ConnectionId};
 use crate::domain::{ChainMessage, Link};
 
+/// Messages of a chain that are kept in memory between steps.
+const CHAIN_MESSAGES: usize = 4_096;
+
 /// What a thread knows only while it is awake. Losing it loses nothing that was acknowledged.
 pub struct Live {
     /// The clients that are attached.
@@ -137,6 +140,11 @@ impl Live {
             chain: None,
             generation: 0,
         }
+    }
+
+    /// Keeps a chain for the next step, unless it is so large that reading it again is the lesser evil.
+    pub fn remember_chain(&mut self, chain: ChainCache) {
+        self.chain = (chain.messages.len() <= CHAIN_MESSAGES).then_some(chain);
     }
 
     /// Tells waiting drivers to look again who is there and what the rules are.

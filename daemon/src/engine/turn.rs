@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ropewalk_protocol::{Event, InteractionId, ItemId, RpcError, RunId, Timestamp};
+use ropewalk_protocol::{Event, InteractionId, InteractionKind, ItemId, RpcError, RunId, Timestamp};
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
@@ -100,13 +100,16 @@ impl Turn<'_> {
 
     /// Writes down how an interaction ends that has been decided.
     pub fn settle_claimed(&mut self, interaction_id: &InteractionId) {
-        let Some(claim) = self.live.waits.get(interaction_id).and_then(|wait| wait.claim.clone()) else { return };
+        let Some(wait) = self.live.waits.get(interaction_id) else { return };
+        let Some(claim) = wait.claim.clone() else { return };
+        // A tool's result stands in the item of its call, and only there.
+        let answer = claim.answer.filter(|_| wait.body.kind() != InteractionKind::ToolCall);
         self.change.settle(Settlement {
             interaction_id: interaction_id.clone(),
             outcome: claim.outcome,
             by: claim.by,
             at: self.change.at,
-            answer: claim.answer,
+            answer,
         });
     }
 

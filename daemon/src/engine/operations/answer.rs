@@ -7,6 +7,7 @@ use ropewalk_protocol::{
     InteractionInvalidAnswerParams, InteractionKind, InteractionSettledParams, Outcome, RpcError, Timestamp,
     ToolProgressParams,
 };
+use serde::de::DeserializeOwned;
 use serde_json::{Value, value::RawValue};
 use tokio::sync::oneshot;
 
@@ -115,7 +116,6 @@ impl ThreadHandle {
 
 /// An answer that has been checked.
 struct Checked {
-    kind: InteractionKind,
     answer: Value,
     is_refusal: bool,
 }
@@ -156,7 +156,7 @@ fn refuse(turn: &mut Turn<'_>, client: &Arc<dyn AttachedClient>, id: &Interactio
     client.invalid_answer(&InteractionInvalidAnswerParams {
         interaction_id: id.clone(),
         path: problem.path,
-        reason: problem.reason.to_owned(),
+        reason: problem.reason.word(),
     });
     let Some(wait) = turn.live.waits.get_mut(id) else { return };
     let offered = wait.offered.entry(client.connection()).or_default();
@@ -178,24 +178,24 @@ fn not_i(turn: &mut Turn<'_>, client: &Arc<dyn AttachedClient>, id: &Interaction
 fn check(turn: &Turn<'_>, id: &InteractionId, answer: &Value) -> Result<Checked, InvalidAnswer> {
     let wait = turn.live.waits.get(id);
     let Some(wait) = wait else {
-        return Ok(Checked { kind: InteractionKind::ToolCall, answer: answer.clone(), is_refusal: false });
+        return Ok(Checked { answer: answer.clone(), is_refusal: false });
     };
     match &wait.body {
         // What breaks a rule of results settles the call all the same; the path looks at it (ruling 5).
         InteractionBody::ToolCall(_) => {
-            Ok(Checked { kind: InteractionKind::ToolCall, answer: answer.clone(), is_refusal: false })
+            Ok(Checked { answer: answer.clone(), is_refusal: false })
         }
         InteractionBody::Approval(request) => {
-            let approval = answers::check_approval(answer, request)?;
-            let is_refusal = answers::is_refusal(approval.decision);
+            let approval = answers::check_approval(answer, &request.choices)?;
+            let is_refusal = answers::approval_outcome(&approval) == Outcome::Declined;
             let answer = serde_json::to_value(&approval).unwrap_or(Value::Null);
-            Ok(Checked { kind: InteractionKind::Approval, answer, is_refusal })
+            Ok(Checked { answer, is_refusal })
         }
         InteractionBody::Input(request) => {
-            let input = answers::check_input(answer, request)?;
-            let is_refusal = input.declined == Some(true);
+            let input = answers::check_input(answer, &request.questions)?;
+            let is_refusal = answers::input_outcome(&input) == Outcome::Declined;
             let answer = serde_json::to_value(&input).unwrap_or(Value::Null);
-            Ok(Checked { kind: InteractionKind::Input, answer, is_refusal })
+            Ok(Checked { answer, is_refusal })
         }
     }
 }
@@ -226,7 +226,8 @@ pub fn acknowledge(live: &mut crate::engine::live::Live, params: &InteractionSet
         }
     }
     for waiting in wait.acknowledge.drain(..) {
-        let same = is_same(wait.body.kind(), &waiting.client, &waiting.answer, &params.by, params.answer.as_ref());
+        let counted = wait.claim.as_ref().and_then(|claim| claim.answer.as_ref());
+        let same = is_same(wait.body.kind(), &waiting.client, &waiting.answer, &params.by, counted);
         let verdict = if waiting.is_first || same {
             Ok((params.outcome, !waiting.is_first))
         } else {
@@ -239,7 +240,30 @@ pub fn acknowledge(live: &mut crate::engine::live::Live, params: &InteractionSet
 
 fn is_same(kind: InteractionKind, client: &ClientRef, given: &Value, by: &By, counted: Option<&Value>) -> bool {
     let same_client = by.instance_id.as_ref() == Some(&client.instance_id);
-    same_client && counted.is_some_and(|counted| answers::are_same(kind, given, counted))
+    same_client && counted.is_some_and(|counted| are_same(kind, given, counted))
+}
+
+/// Two answers are the same when decision and scope, the selections and texts, or the result are equal (ruling 4).
+fn are_same(kind: InteractionKind, one: &Value, other: &Value) -> bool {
+    match kind {
+        InteractionKind::Approval => both(one, other, answers::same_approval),
+        InteractionKind::Input => both(one, other, answers::same_input),
+        InteractionKind::ToolCall => one == other,
+    }
+}
+
+fn both<T: DeserializeOwned>(one: &Value, other: &Value, same: impl Fn(&T, &T) -> bool) -> bool {
+    let read = |value: &Value| serde_json::from_value::<T>(value.clone()).ok();
+    read(one).zip(read(other)).is_some_and(|(one, other)| same(&one, &other))
+}
+
+/// What kind of interaction an answer in the log belongs to; those of tool calls are not in it.
+fn kind_of(answer: Option<&Value>) -> InteractionKind {
+    match answer {
+        Some(answer) if answer.get("decision").is_some() => InteractionKind::Approval,
+        Some(_) => InteractionKind::Input,
+        None => InteractionKind::ToolCall,
+    }
 }
 
 /// The interaction was settled earlier: its settlement is read from the log.
@@ -267,7 +291,7 @@ async fn read_settlement(
             if let Ok(Event::InteractionSettled { interaction_id, outcome, by, answer }) = serde_json::from_str(event.get())
                 && interaction_id == *id
             {
-                let kind = answers::kind_of(answer.as_ref());
+                let kind = kind_of(answer.as_ref());
                 let interaction_id = id.clone();
                 return Ok((kind, InteractionSettledParams { interaction_id, outcome, by, at: record.at, answer }));
             }
@@ -314,7 +338,7 @@ fn already_settled(kind: InteractionKind, settled: &InteractionSettledParams) ->
 fn refused_answer(problem: &InvalidAnswer) -> RpcError {
     RpcError::invalid_params(
         problem.path.clone(),
-        problem.reason,
+        problem.reason.word(),
         format!("The answer is not valid at {}: {}. The interaction stays open.", problem.path, problem.reason),
     )
 }

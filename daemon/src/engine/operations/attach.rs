@@ -97,6 +97,25 @@ impl ThreadHandle {
         .await;
     }
 
+    /// A rule about tools of this thread has changed: drivers that wait look again, and readers are told as ruling 11 says
+    /// (`of_thread` is a rule of the thread itself).
+    pub async fn rules_changed(&self, flat_names: Vec<String>, client_name: Option<String>, of_thread: bool) {
+        self.post(move |turn| {
+            if of_thread || !turn.state().runs.is_empty() {
+                turn.change.tools_changed(ToolsChanged {
+                    revision: 0,
+                    added: Vec::new(),
+                    removed: Vec::new(),
+                    changed: flat_names,
+                    cause: ToolsCause::Policy,
+                    client_name,
+                });
+            }
+            turn.live.look_again();
+        })
+        .await;
+    }
+
     /// A connection is gone, or follows no more. `on_purpose` is `thread/unsubscribe`: then it does not count as
     /// attached a moment longer.
     pub async fn leave(&self, connection: ConnectionId, on_purpose: bool) {

@@ -18,8 +18,7 @@ pub use stop::StopTarget;
 pub use submit::SubmitRequest;
 
 pub(super) use answer::acknowledge;
-pub(super) use offer::offer_interaction;
-pub(super) use read::effective_tools;
+pub(super) use offer::{is_able, offer_interaction};
 
 use ropewalk_protocol::{ErrorDetail, RpcError, Thread};
 

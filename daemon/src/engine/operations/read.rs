@@ -1,7 +1,5 @@
 //! Reading a thread: its header, its tools, its chain, its events, what waits and what is asked.
 
-use std::sync::Arc;
-
 use ropewalk_protocol::{
     BranchId, Event, EventPage, Interaction, InteractionBody, InteractionKind, MessagePage, Queue, RpcError, Run, RunId,
     Seq, Thread, ThreadEvent, Tool, limits::PAGE_CHARACTERS,
@@ -108,10 +106,10 @@ impl ThreadHandle {
         let (messages, mut next) = history::chain(self.shared(), self.id(), from.or(head), limit).await?;
         let mut items = Vec::new();
         let mut characters = 0_u64;
-        for found in messages {
+        for (link, found) in messages {
             let size = serde_json::to_string(&found.message).map_or(0, |text| text.len() as u64);
             if !items.is_empty() && characters + size > PAGE_CHARACTERS {
-                next = Some(found.link);
+                next = Some(link);
                 break;
             }
             characters += size;
@@ -201,6 +199,3 @@ fn unreadable(error: &serde_json::Error) -> RpcError {
         cause: error.to_string(),
     })
 }
-
-/// A toolbox that is shared between a request to the model and the calls it leads to.
-pub type SharedToolbox = Arc<toolbox::Toolbox>;

@@ -183,7 +183,9 @@ impl<'a> RunDesk<'a> {
             tracing::warn!(%refusal, "a decision could not be remembered");
             return Ok(());
         }
-        self.driver.thread().rules_changed(vec![tool.flat_name.clone()], by.client_name.clone()).await;
+        let of_thread = level == PolicyLevel::Thread;
+        let thread = self.driver.thread();
+        thread.rules_changed(vec![tool.flat_name.clone()], by.client_name.clone(), of_thread).await;
         Ok(())
     }
 

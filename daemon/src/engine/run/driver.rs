@@ -149,6 +149,21 @@ impl Driver {
         reported.await.map_err(|_| Over)
     }
 
+    /// Looks at the thread, or decides something that is not written down yet. What is staged stays staged.
+    pub async fn look<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Turn<'_>, &RunId) -> T + Send + 'static,
+    ) -> Result<T, Over> {
+        let (run_id, generation) = (self.run_id.clone(), self.generation);
+        let looked = self.thread.turn(move |turn| {
+            if !turn.live.is_current(&run_id, generation) {
+                return Err(outdated());
+            }
+            Ok(work(turn, &run_id))
+        });
+        looked.await.map_err(|_| Over)
+    }
+
     /// Like [`Self::report`], without waiting, and without what is staged.
     pub async fn post(&self, work: impl FnOnce(&mut Turn<'_>, &RunId) + Send + 'static) {
         let (run_id, generation) = (self.run_id.clone(), self.generation);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures::StreamExt;
 use ropewalk_protocol::{
-    CallId, EndpointId, ItemId, MessageId, OutcomeStatus, RunErrorKind, RunId, RunOutcome, RunError, ToolCallItem,
+    CallId, EndpointId, ItemId, MessageId, OutcomeStatus, ProjectId, RunErrorKind, RunId, RunOutcome, RunError, ToolCallItem,
     limits::TOOL_CALLS_PER_MESSAGE,
 };
 use serde_json::Value;
@@ -39,6 +39,7 @@ struct Plan {
     head: Option<Link>,
     known: Option<ChainCache>,
     toolbox: Toolbox,
+    project_id: ProjectId,
 }
 
 /// Does one step.
@@ -67,6 +68,7 @@ fn plan(turn: &mut Turn<'_>, run_id: &RunId) -> Option<Plan> {
         head: branch.head.clone(),
         known: turn.live.chain.clone(),
         toolbox: toolbox::of_turn(turn),
+        project_id: state.thread.project_id.clone(),
     })
 }
 
@@ -131,7 +133,8 @@ async fn request(driver: &Driver, plan: Plan) -> Result<Asked, ModelError> {
 
 fn no_endpoint(driver: &Driver, plan: &Plan) -> ModelError {
     let snapshot = driver.shared().catalogue.snapshot();
-    let why = snapshot.which_endpoint(Some(&plan.endpoint_id).filter(|id| !id.is_empty()), snapshot.default_project_id());
+    let named = Some(&plan.endpoint_id).filter(|id| !id.is_empty());
+    let why = snapshot.which_endpoint(named, &plan.project_id);
     let message = why.err().map_or_else(|| "No usable endpoint is configured.".to_owned(), |why| why.to_string());
     ModelError { kind: RunErrorKind::NoEndpoint, message, retryable: false, retry_after_ms: None }
 }

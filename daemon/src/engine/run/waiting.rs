@@ -199,7 +199,7 @@ impl Waiting {
     async fn give_up(self, driver: &Driver) -> Result<Claim, Over> {
         let id = self.id.clone();
         let was_sent = driver
-            .report(move |turn, _| {
+            .look(move |turn, _| {
                 let known = turn.state().interactions.get(&id).is_some_and(|open| open.opened_at < turn.live.woken_at);
                 known || turn.live.waits.get(&id).is_some_and(|wait| !wait.offered.is_empty())
             })
@@ -212,14 +212,14 @@ impl Waiting {
     /// Ends the wait, unless somebody was first.
     async fn claim(self, driver: &Driver, claim: Claim) -> Result<Claim, Over> {
         let id = self.id.clone();
-        let counted = driver.decide(move |turn| turn.claim(&id, claim)).await?;
+        let counted = driver.look(move |turn, _| turn.claim(&id, claim)).await?;
         counted.ok_or(Over)
     }
 
     async fn attendance(&self, driver: &Driver) -> Result<Attendance, Over> {
         let (id, kind) = (self.id.clone(), self.kind);
         driver
-            .decide(move |turn| {
+            .look(move |turn, _| {
                 let settings = turn.shared.catalogue.snapshot().settings.clone();
                 let able = |capabilities| is_able(kind, capabilities);
                 let is_attended = !turn.live.can_answer(&id, able).is_empty();
@@ -239,7 +239,7 @@ impl Waiting {
 
     async fn presence(&self, driver: &Driver, owner: ClientRef) -> Result<Attendance, Over> {
         driver
-            .decide(move |turn| {
+            .look(move |turn, _| {
                 let grace = turn.shared.catalogue.snapshot().settings.owner_grace_ms;
                 let left = turn.live.left.iter().find(|(client, _, _)| *client == owner).map(|(_, _, at)| *at);
                 let since = left.unwrap_or(turn.live.woken_at);

@@ -9,8 +9,11 @@ use thiserror::Error;
 
 use super::json;
 
+mod cache;
 mod reasons;
 mod references;
+
+pub use cache::SchemaCache;
 #[cfg(test)]
 mod tests;
 
