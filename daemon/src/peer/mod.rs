@@ -1,1 +1,4 @@
-//! Stub.
+//! Placeholder until clients are attached.
+
+/// One attached client.
+pub enum Client {}
