@@ -81,10 +81,11 @@ pub(crate) fn daemon_programs() -> Vec<PathBuf> {
 
 /// The name of the own executable, as far as it can be a client's name.
 pub(crate) fn client_name() -> String {
-    env::current_exe().ok().as_deref().and_then(Path::file_stem).map_or_else(
-        || FALLBACK_NAME.to_owned(),
-        |stem| clean_name(&stem.to_string_lossy()),
-    )
+    env::current_exe()
+        .ok()
+        .as_deref()
+        .and_then(Path::file_stem)
+        .map_or_else(|| FALLBACK_NAME.to_owned(), |stem| clean_name(&stem.to_string_lossy()))
 }
 
 fn clean_name(name: &str) -> String {

@@ -140,6 +140,12 @@ impl Error {
             CallError::Rpc(error) => Self::Rpc(Box::new(error)),
             CallError::Closed => Self::Disconnected,
             CallError::Unreadable(reason) => Self::Unreadable { method: method.to_owned(), reason },
+            CallError::TooLarge { what: "request", limit, actual } => {
+                Self::TooLarge { method: method.to_owned(), limit, actual }
+            }
+            error @ CallError::TooLarge { .. } => {
+                Self::Unreadable { method: method.to_owned(), reason: error.to_string() }
+            }
         }
     }
 }

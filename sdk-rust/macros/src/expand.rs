@@ -112,7 +112,8 @@ fn is_context(ty: &Type) -> bool {
 /// The doc comment as text, its common leading space taken away.
 fn description(function: &ItemFn) -> syn::Result<String> {
     let lines: Vec<String> = function.attrs.iter().filter_map(doc_line).collect();
-    let text = lines.iter().map(|line| line.strip_prefix(' ').unwrap_or(line).trim_end()).collect::<Vec<_>>().join("\n");
+    let text =
+        lines.iter().map(|line| line.strip_prefix(' ').unwrap_or(line).trim_end()).collect::<Vec<_>>().join("\n");
     let text = text.trim();
     if text.is_empty() {
         let message = "a tool needs a doc comment: it is the description the model sees";

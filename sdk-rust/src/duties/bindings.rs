@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use ropewalk_protocol::ThreadId;
+use ropewalk_protocol::{ThreadId, ToolDeclaration};
 use tokio::{sync::watch, time::timeout};
 
 use crate::tools::{Tool, ToolKey, Tools};
@@ -27,6 +27,8 @@ pub(crate) struct Bindings {
 #[derive(Default)]
 pub(crate) struct ThreadTools {
     bound: Mutex<HashMap<ToolKey, Bound>>,
+    /// What the daemon was told last; a detached handler's declaration stays until the next time.
+    declared: Mutex<Vec<ToolDeclaration>>,
     /// Held while a set is being declared, so that two declarations do not undo each other.
     pub(crate) declaring: tokio::sync::Mutex<()>,
     next: AtomicU64,
@@ -121,6 +123,16 @@ impl ThreadTools {
         let mut tools: Vec<Tool> = self.lock().values().map(|bound| bound.tool.clone()).collect();
         tools.sort_by_key(|tool| tool.key().to_string());
         tools.into_iter().collect()
+    }
+
+    /// Whether the daemon has been told of this very tool.
+    pub(crate) fn is_declared(&self, tool: &Tool) -> bool {
+        self.declared.lock().unwrap_or_else(PoisonError::into_inner).contains(tool.declaration())
+    }
+
+    /// The daemon has been told of these tools and no others.
+    pub(crate) fn declared(&self, tools: &Tools) {
+        *self.declared.lock().unwrap_or_else(PoisonError::into_inner) = tools.declarations().cloned().collect();
     }
 
     fn get(&self, key: &ToolKey) -> Option<Tool> {

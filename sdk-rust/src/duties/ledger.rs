@@ -49,8 +49,7 @@ impl Ledger {
             match state.entries.get_mut(id) {
                 None => {
                     let cancelled = CancellationToken::new();
-                    let entry =
-                        Entry { cancelled: cancelled.clone(), progress: Progress::Working(vec![responder]) };
+                    let entry = Entry { cancelled: cancelled.clone(), progress: Progress::Working(vec![responder]) };
                     state.entries.insert(id.clone(), entry);
                     return Some(cancelled);
                 }

@@ -34,19 +34,8 @@ pub(crate) struct Duties {
 }
 
 impl Duties {
-    pub(crate) fn new(
-        link: Link,
-        approvals: Option<Arc<ApprovalHandler>>,
-        input: Option<Arc<InputHandler>>,
-    ) -> Self {
-        Self {
-            link,
-            hub: Hub::default(),
-            bindings: Bindings::default(),
-            approvals,
-            input,
-            ledger: Ledger::default(),
-        }
+    pub(crate) fn new(link: Link, approvals: Option<Arc<ApprovalHandler>>, input: Option<Arc<InputHandler>>) -> Self {
+        Self { link, hub: Hub::default(), bindings: Bindings::default(), approvals, input, ledger: Ledger::default() }
     }
 
     /// The client ends: nobody waits for any result any more.

@@ -14,10 +14,7 @@ use ropewalk_protocol::{Event, ItemId, Seq, ThreadEvent, ThreadEventsParams, Thr
 use serde::Deserialize;
 use serde_json::value::{RawValue, to_raw_value};
 
-use super::{
-    Delivered, End, Mailbox,
-    mailbox::Next,
-};
+use super::{Delivered, End, Mailbox, mailbox::Next};
 use crate::{Client, Error};
 
 /// The events of a thread.
@@ -151,7 +148,9 @@ impl EventStream {
                 }
             }
             (None, Some(after)) if after < self.last => Step::Again,
-            (None, Some(after)) if after == self.last => event.event.and_then(|event| self.trim(event)).map_or(Step::Again, Step::Event),
+            (None, Some(after)) if after == self.last => {
+                event.event.and_then(|event| self.trim(event)).map_or(Step::Again, Step::Event)
+            }
             (None, None) => Step::Again,
             _ => {
                 self.held = Some(event);

@@ -15,6 +15,7 @@ pub use result::{IntoToolResult, Json, ToolError, ToolOutput};
 pub use tool::Tool;
 
 pub(crate) use context::CallControl;
+pub(crate) use schema::of_output as output_schema;
 pub(crate) use tool::ToolKey;
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ pub(super) fn of<T: JsonSchema>() -> Value {
 }
 
 /// The closed schema of a type as it is written.
-pub(super) fn of_output<T: JsonSchema>() -> Value {
+pub(crate) fn of_output<T: JsonSchema>() -> Value {
     generate::<T>(SchemaSettings::draft2020_12().for_serialize())
 }
 
@@ -41,8 +41,9 @@ fn close(schema: &mut Value) {
             _ => {}
         }
     }
-    let says_what_else =
-        ["additionalProperties", "unevaluatedProperties", "patternProperties"].iter().any(|key| object.contains_key(*key));
+    let says_what_else = ["additionalProperties", "unevaluatedProperties", "patternProperties"]
+        .iter()
+        .any(|key| object.contains_key(*key));
     if is_object(object) && !says_what_else {
         let closing = if compose(object) { "unevaluatedProperties" } else { "additionalProperties" };
         object.insert(closing.to_owned(), Value::Bool(false));

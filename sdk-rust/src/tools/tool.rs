@@ -10,7 +10,8 @@ use super::{NoArguments, ToolBuilder, ToolContext, names, result::ToolError};
 use crate::Error;
 
 /// What runs a call: arguments in, a result of the wire out.
-pub(crate) type Handler = dyn Fn(Value, ToolContext) -> BoxFuture<'static, Result<ToolCallAnswer, ToolError>> + Send + Sync;
+pub(crate) type Handler =
+    dyn Fn(Value, ToolContext) -> BoxFuture<'static, Result<ToolCallAnswer, ToolError>> + Send + Sync;
 
 /// A function of this process that a model can call: its declaration and its handler.
 ///
