@@ -8,23 +8,23 @@ use crate::tree::{File, files_with};
 /// what lives in each.
 const ROOMS: &[(&str, &[&str])] = &[
     ("clock", &[]),
+    ("page", &[]),
     ("domain", &[]),
     ("store", &["clock", "domain"]),
     ("models", &["clock", "domain"]),
-    ("tools", &["clock", "domain"]),
+    ("tools", &["clock", "domain", "models"]),
     ("secrets", &["domain", "store"]),
-    ("catalogue", &["clock", "domain", "secrets", "store", "tools"]),
-    ("engine", &["catalogue", "clock", "domain", "models", "secrets", "store", "tools"]),
-    ("peer", &["catalogue", "clock", "domain", "engine", "store", "tools"]),
+    ("catalogue", &["clock", "domain", "page", "secrets", "store", "tools"]),
+    ("engine", &["catalogue", "clock", "domain", "models", "page", "secrets", "store", "tools"]),
+    ("peer", &["catalogue", "clock", "domain", "engine", "page", "store", "tools"]),
     ("daemon", &["catalogue", "clock", "domain", "engine", "models", "peer", "secrets", "store", "tools"]),
-    ("call", &["daemon", "peer"]),
-    ("methods", &["call", "catalogue", "clock", "daemon", "domain", "engine", "models", "peer", "tools"]),
-    ("dispatch", &["call", "clock", "daemon", "engine", "methods", "peer", "store"]),
-    ("connection", &["call", "clock", "daemon", "dispatch", "engine", "peer"]),
+    ("methods", &["catalogue", "clock", "daemon", "domain", "engine", "models", "page", "peer", "tools"]),
+    ("dispatch", &["clock", "daemon", "engine", "methods", "peer", "store"]),
+    ("connection", &["clock", "daemon", "dispatch", "engine", "peer"]),
     ("server", &["clock", "connection", "daemon", "dispatch", "store"]),
-    ("cli", &["clock", "config", "daemon", "embed", "server"]),
     ("config", &[]),
     ("embed", &["clock", "config", "connection", "daemon", "models", "server", "store"]),
+    ("cli", &["clock", "config", "daemon", "embed", "server"]),
 ];
 
 /// What a room knows of one above it: a handler receives the dispatcher's types, and nothing else of it.

@@ -1,3 +1,5 @@
+//! Answers of people: which are taken, and where a wrong one is wrong.
+
 use ropewalk_protocol::{Decision, Outcome, Question};
 use serde_json::{Value, json};
 

@@ -1,3 +1,5 @@
+//! Schemas of strangers: which are compiled, and what a check says.
+
 use serde_json::{Map, Value, json};
 
 use super::{Schema, SchemaProblem};
