@@ -9,6 +9,7 @@ pub(crate) mod files;
 mod header;
 mod key;
 mod memory;
+mod operation;
 mod record;
 mod rows;
 #[cfg(test)]
@@ -23,6 +24,7 @@ pub use disk::DiskStore;
 pub use fault::FailPoint;
 pub use key::{Key, keys};
 pub use memory::MemoryStore;
+pub use operation::OperationRow;
 pub use record::{OperationRecord, Record};
 
 /// Which log.
