@@ -8,33 +8,33 @@ mod tests;
 use std::{collections::BTreeMap, fmt, path::PathBuf};
 
 use rand::RngCore as _;
-use ropewalk_protocol::{EndpointId, SecretStore};
+use ropewalk_protocol::SecretStore;
 use serde::{Deserialize, Serialize};
 
 pub use file::FileSecrets;
 pub use memory::MemorySecrets;
 
-/// Where secrets are kept. Nothing of them is in any `Debug` output or error.
+/// Where secrets are kept, under names such as an endpoint's id. Nothing of them is in any `Debug` output or error.
 ///
 /// The calls may wait for the disk for as long as a small file takes to be written and synced.
 pub trait Secrets: fmt::Debug + Send + Sync + 'static {
-    /// The key of an endpoint, if it has one.
+    /// The secret of that name, if there is one.
     ///
     /// # Errors
     /// When the place cannot be read.
-    fn get(&self, endpoint: &EndpointId) -> Result<Option<String>, SecretError>;
+    fn get(&self, name: &str) -> Result<Option<String>, SecretError>;
 
-    /// Sets the key of an endpoint. When it returns `Ok`, the key survives a power cut.
+    /// Sets a secret. When it returns `Ok`, the secret survives a power cut.
     ///
     /// # Errors
-    /// When the place cannot be written; the key is then the one from before.
-    fn set(&self, endpoint: &EndpointId, secret: &str) -> Result<(), SecretError>;
+    /// When the place cannot be written; the secret is then the one from before.
+    fn set(&self, name: &str, secret: &str) -> Result<(), SecretError>;
 
-    /// Removes the key of an endpoint, and returns whether it had one.
+    /// Removes a secret, and returns whether it was there.
     ///
     /// # Errors
-    /// When the place cannot be written; the key is then still there.
-    fn remove(&self, endpoint: &EndpointId) -> Result<bool, SecretError>;
+    /// When the place cannot be written; the secret is then still there.
+    fn remove(&self, name: &str) -> Result<bool, SecretError>;
 
     /// What kind of place it is.
     fn kind(&self) -> SecretStore;
@@ -95,7 +95,7 @@ const VERSION: u64 = 1;
 struct Contents {
     version: u64,
     operation_key: [u8; 32],
-    endpoints: BTreeMap<EndpointId, String>,
+    secrets: BTreeMap<String, String>,
 }
 
 impl Contents {
@@ -103,12 +103,12 @@ impl Contents {
     fn new() -> Self {
         let mut operation_key = [0; 32];
         rand::rng().fill_bytes(&mut operation_key);
-        Self { version: VERSION, operation_key, endpoints: BTreeMap::new() }
+        Self { version: VERSION, operation_key, secrets: BTreeMap::new() }
     }
 }
 
 impl fmt::Debug for Contents {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Contents").field("endpoints", &self.endpoints.len()).finish_non_exhaustive()
+        f.debug_struct("Contents").field("secrets", &self.secrets.len()).finish_non_exhaustive()
     }
 }

@@ -8,7 +8,7 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use ropewalk_protocol::{EndpointId, SecretStore};
+use ropewalk_protocol::SecretStore;
 use serde::Deserialize;
 
 use super::{Contents, SecretError, Secrets, VERSION};
@@ -84,21 +84,21 @@ fn parse(path: &Path, bytes: &[u8]) -> Result<Contents, SecretError> {
 }
 
 impl Secrets for FileSecrets {
-    fn get(&self, endpoint: &EndpointId) -> Result<Option<String>, SecretError> {
-        Ok(self.lock().endpoints.get(endpoint).cloned())
+    fn get(&self, name: &str) -> Result<Option<String>, SecretError> {
+        Ok(self.lock().secrets.get(name).cloned())
     }
 
-    fn set(&self, endpoint: &EndpointId, secret: &str) -> Result<(), SecretError> {
+    fn set(&self, name: &str, secret: &str) -> Result<(), SecretError> {
         self.change(|contents| {
-            contents.endpoints.insert(endpoint.clone(), secret.to_owned());
+            contents.secrets.insert(name.to_owned(), secret.to_owned());
         })
     }
 
-    fn remove(&self, endpoint: &EndpointId) -> Result<bool, SecretError> {
-        if !self.lock().endpoints.contains_key(endpoint) {
+    fn remove(&self, name: &str) -> Result<bool, SecretError> {
+        if !self.lock().secrets.contains_key(name) {
             return Ok(false);
         }
-        self.change(|contents| contents.endpoints.remove(endpoint).is_some())
+        self.change(|contents| contents.secrets.remove(name).is_some())
     }
 
     fn kind(&self) -> SecretStore {

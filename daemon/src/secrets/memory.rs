@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use ropewalk_protocol::{EndpointId, SecretStore};
+use ropewalk_protocol::SecretStore;
 
 use super::{Contents, SecretError, Secrets};
 
@@ -31,17 +31,17 @@ impl Default for MemorySecrets {
 }
 
 impl Secrets for MemorySecrets {
-    fn get(&self, endpoint: &EndpointId) -> Result<Option<String>, SecretError> {
-        Ok(self.lock().endpoints.get(endpoint).cloned())
+    fn get(&self, name: &str) -> Result<Option<String>, SecretError> {
+        Ok(self.lock().secrets.get(name).cloned())
     }
 
-    fn set(&self, endpoint: &EndpointId, secret: &str) -> Result<(), SecretError> {
-        self.lock().endpoints.insert(endpoint.clone(), secret.to_owned());
+    fn set(&self, name: &str, secret: &str) -> Result<(), SecretError> {
+        self.lock().secrets.insert(name.to_owned(), secret.to_owned());
         Ok(())
     }
 
-    fn remove(&self, endpoint: &EndpointId) -> Result<bool, SecretError> {
-        Ok(self.lock().endpoints.remove(endpoint).is_some())
+    fn remove(&self, name: &str) -> Result<bool, SecretError> {
+        Ok(self.lock().secrets.remove(name).is_some())
     }
 
     fn kind(&self) -> SecretStore {

@@ -2,6 +2,8 @@
 
 use std::{fs, os::unix::fs::PermissionsExt as _};
 
+use ropewalk_protocol::EndpointId;
+
 use super::*;
 
 const PLANTED: &str = "sk-planted-7f3a";
@@ -14,7 +16,7 @@ fn keeps_secrets(secrets: &dyn Secrets) {
     assert_eq!(secrets.get(&id()).unwrap(), None);
     assert!(!secrets.remove(&id()).unwrap());
     secrets.set(&id(), PLANTED).unwrap();
-    secrets.set(&"endpoint-2".into(), "other").unwrap();
+    secrets.set("endpoint-2", "other").unwrap();
     assert_eq!(secrets.get(&id()).unwrap().as_deref(), Some(PLANTED));
     assert_eq!(secrets.kind(), SecretStore::File);
     assert_eq!(secrets.operation_key(), secrets.operation_key());
@@ -23,7 +25,7 @@ fn keeps_secrets(secrets: &dyn Secrets) {
     assert!(!format!("{secrets:?}").contains(&format!("{:?}", secrets.operation_key())));
     assert!(secrets.remove(&id()).unwrap());
     assert_eq!(secrets.get(&id()).unwrap(), None);
-    assert_eq!(secrets.get(&"endpoint-2".into()).unwrap().as_deref(), Some("other"));
+    assert_eq!(secrets.get("endpoint-2").unwrap().as_deref(), Some("other"));
 }
 
 #[test]
@@ -38,7 +40,7 @@ fn secrets_in_a_file_are_kept_over_a_restart_and_no_one_else_can_read_them() {
     keeps_secrets(&secrets);
     let again = FileSecrets::open(home.path()).unwrap();
     assert_eq!(again.operation_key(), secrets.operation_key());
-    assert_eq!(again.get(&"endpoint-2".into()).unwrap().as_deref(), Some("other"));
+    assert_eq!(again.get("endpoint-2").unwrap().as_deref(), Some("other"));
     let mode = fs::metadata(home.path().join("secrets")).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
     assert_eq!(fs::read_dir(home.path()).unwrap().count(), 1, "nothing is left beside it");
@@ -60,10 +62,10 @@ fn an_error_names_the_place_and_no_secret() {
     let path = home.path().join("secrets");
     let key = serde_json::to_string(&[7; 32]).unwrap();
     for text in [
-        format!("{{\"version\":1,\"operationKey\":\"{PLANTED}\",\"endpoints\":{{}}}}"),
+        format!("{{\"version\":1,\"operationKey\":\"{PLANTED}\",\"secrets\":{{}}}}"),
         format!("{{\"version\":\"{PLANTED}\"}}"),
-        format!("{{\"version\":1,\"operationKey\":{key},\"endpoints\":\"{PLANTED}\"}}"),
-        format!("{PLANTED}"),
+        format!("{{\"version\":1,\"operationKey\":{key},\"secrets\":\"{PLANTED}\"}}"),
+        PLANTED.to_owned(),
     ] {
         fs::write(&path, text).unwrap();
         let error = FileSecrets::open(home.path()).unwrap_err();
