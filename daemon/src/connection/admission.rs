@@ -65,6 +65,11 @@ impl Load {
     pub(crate) fn is_idle(&self) -> bool {
         self.in_flight.load(Ordering::Acquire) == 0
     }
+
+    /// Whether no request waits.
+    pub(crate) fn nothing_waits(&self) -> bool {
+        self.waiting.load(Ordering::Acquire) == 0
+    }
 }
 
 /// The place of one request; given back when its answer was written.

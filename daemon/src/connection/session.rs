@@ -21,7 +21,7 @@ use super::{
     Serving,
     admission::{Class, Load, Permit},
     connections::Slot,
-    shutting_down,
+    grace_ms, shutting_down,
 };
 use crate::dispatch::{Call, Host, Peek, Standing, UntilAnswered, answer, is_answered_while_starting};
 
@@ -247,13 +247,6 @@ fn check_standing(standing: Standing, entry: &MethodEntry) -> Result<(), RpcErro
             Err(shutting_down(grace_ms))
         }
         _ => Ok(()),
-    }
-}
-
-fn grace_ms<H: Host>(host: &H) -> u64 {
-    match host.standing() {
-        Standing::Stopping { grace_ms } => grace_ms,
-        Standing::Starting { .. } | Standing::Serving => 0,
     }
 }
 
