@@ -5,8 +5,10 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
-use ropewalk_protocol::{ErrorDetail, Lane, Limits, RpcError};
+use ropewalk_protocol::{Lane, Limits, RpcError};
 use tokio::sync::Notify;
+
+use super::refusals::overloaded;
 
 /// What one connection has asked and was not answered yet.
 pub(crate) struct Load {
@@ -87,10 +89,4 @@ impl Drop for Permit {
         };
         self.load.changes.notify_waiters();
     }
-}
-
-/// Too many live things of one kind.
-pub(crate) fn overloaded(what: &str, limit: u64, next: &str) -> RpcError {
-    let message = format!("There are already {limit} {what}, which is the limit. {next}");
-    RpcError::retryable(ErrorDetail::Overloaded { limit, what: what.to_owned() }, message, Some(100))
 }

@@ -1,15 +1,17 @@
 //! One connection: who may ask what and how much at once, from the handshake to the end.
 //!
-//! [`Serving::connect`] runs the peer over any stream; its [`session`] admits requests and hands them to dispatch.
+//! [`Serving::connect`] runs the peer over any stream; its `session` admits requests and hands them to dispatch.
 
 mod admission;
 mod connections;
+mod refusals;
 mod session;
+mod waits;
 
 use std::{sync::Arc, time::Duration};
 
 use ropewalk_peer::{Options, Peer, serve_with};
-use ropewalk_protocol::{ErrorDetail, Limits, RpcError};
+use ropewalk_protocol::Limits;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 
 pub use connections::Connections;
@@ -84,7 +86,7 @@ impl<H: Host> Serving<H> {
     where
         S: AsyncWrite + Send + Unpin + 'static,
     {
-        let error = admission::overloaded(what, limit, "Close one that is not needed, or try again later.");
+        let error = refusals::overloaded(what, limit, "Close one that is not needed, or try again later.");
         let line = serde_json::json!({"jsonrpc": "2.0", "id": null, "error": error}).to_string() + "\n";
         tokio::spawn(async move {
             let write = async {
@@ -125,14 +127,5 @@ fn grace_ms<H: Host>(host: &H) -> u64 {
     }
 }
 
-/// Requests that still wait when the daemon ends.
-fn shutting_down(grace_ms: u64) -> RpcError {
-    RpcError::retryable(
-        ErrorDetail::ShuttingDown { grace_ms },
-        "The daemon is stopping and takes no new work. Ask again when it runs again.",
-        Some(grace_ms),
-    )
-}
-
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -82,5 +82,5 @@ pub fn failed_line(error: &RpcError) -> String {
     json!({"ready": false, "error": {"kind": data["kind"], "message": error.message, "data": data}}).to_string()
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests;

@@ -85,7 +85,12 @@ async fn remove_stale(path: &Path) -> Result<(), StartError> {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(StartError::io("Looking at the socket", path)(error)),
     }
+    let looked_at = identity(path);
     match knock(path).await {
+        // Somebody has replaced it meanwhile, and listens on what is there now.
+        Err(error) if error.kind() == ErrorKind::ConnectionRefused && identity(path) != looked_at => {
+            Err(StartError::SocketInUse { socket: path.to_owned(), pid: None })
+        }
         Ok(stream) => Err(StartError::SocketInUse { socket: path.to_owned(), pid: pid_of(&stream) }),
         Err(error) if error.kind() == ErrorKind::ConnectionRefused => {
             fs::remove_file(path).map_err(StartError::io("Removing the left-over socket", path))
