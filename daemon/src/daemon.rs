@@ -1,48 +1,15 @@
-//! Placeholder until the daemon is put together.
+//! Placeholder until the daemon is put together: what handlers of the catalogue need of it.
 
 use std::sync::Arc;
 
-use futures::future::BoxFuture;
-use ropewalk_peer::{Feed, Peer};
-use serde_json::value::RawValue;
-
-use crate::{
-    clock::Clock,
-    dispatch::{Host, Journal, Standing},
-    peer::Client,
-};
+use crate::{catalogue::Catalogue, clock::Clock, models::ModelFactory};
 
 /// Everything one daemon is made of.
-pub enum Daemon {}
-
-impl Host for Daemon {
-    type Client = Client;
-
-    fn connected(self: &Arc<Self>, _: &Peer) -> (Arc<Client>, Arc<dyn Feed>) {
-        match **self {}
-    }
-
-    fn disconnected(self: &Arc<Self>, _: &Arc<Client>) {
-        match **self {}
-    }
-
-    fn notification(self: &Arc<Self>, _: &Arc<Client>, _: &str, _: Option<&RawValue>) {
-        match **self {}
-    }
-
-    fn journal(&self) -> &dyn Journal {
-        match *self {}
-    }
-
-    fn clock(&self) -> &dyn Clock {
-        match *self {}
-    }
-
-    fn standing(&self) -> Standing {
-        match *self {}
-    }
-
-    fn wound_down(&self) -> BoxFuture<'_, ()> {
-        match *self {}
-    }
+pub struct Daemon {
+    /// Documents that belong to no thread.
+    pub catalogue: Arc<Catalogue>,
+    /// Makes models of endpoints.
+    pub models: Arc<dyn ModelFactory>,
+    /// What time it is.
+    pub clock: Arc<dyn Clock>,
 }
