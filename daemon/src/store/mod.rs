@@ -6,6 +6,7 @@
 mod disk;
 mod key;
 mod memory;
+mod operation;
 mod record;
 
 use std::sync::Arc;
@@ -16,6 +17,7 @@ use ropewalk_protocol::{Seq, ThreadId, TranscriptId};
 pub use disk::DiskStore;
 pub use key::{Key, keys};
 pub use memory::MemoryStore;
+pub use operation::OperationRow;
 pub use record::{OperationRecord, Record};
 
 /// Which log.

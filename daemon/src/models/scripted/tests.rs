@@ -1,0 +1,117 @@
+//! The scripted model through the seam: what it says, how it counts, how it waits and fails.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
+use futures::{FutureExt, StreamExt, future::BoxFuture};
+use ropewalk_protocol::{Message, RunErrorKind, Timestamp};
+use serde_json::json;
+
+use super::*;
+use crate::models::ToolDefinition;
+
+/// A clock whose waits never end, but say that they were asked for.
+#[derive(Default)]
+struct StoppedClock(Arc<AtomicBool>);
+
+impl Clock for StoppedClock {
+    fn now(&self) -> Timestamp {
+        Timestamp::now()
+    }
+
+    fn sleep(&self, _duration: Duration) -> BoxFuture<'static, ()> {
+        self.0.store(true, Ordering::Relaxed);
+        futures::future::pending().boxed()
+    }
+}
+
+fn chained(role: &str, fields: serde_json::Value) -> Arc<ChainMessage> {
+    let mut message = json!({
+        "messageId": "m", "threadId": "th", "branchId": "th", "role": role, "delivery": "turn",
+        "content": [], "at": "2026-11-30T10:00:00Z",
+    });
+    for (name, value) in fields.as_object().unwrap() {
+        message[name] = value.clone();
+    }
+    let message: Message = serde_json::from_value(message).unwrap();
+    Arc::new(ChainMessage { message, provider_parts: None })
+}
+
+fn user(text: &str) -> Arc<ChainMessage> {
+    chained("user", json!({"content": [{"type": "text", "text": text}]}))
+}
+
+fn request(messages: Vec<Arc<ChainMessage>>) -> ModelRequest {
+    let tool = ToolDefinition {
+        name: "mcp_app__ask_user".to_owned(),
+        description: "Ask.".to_owned(),
+        input_schema: Arc::new(json!({"type": "object"})),
+    };
+    ModelRequest { model: "scripted".to_owned(), instructions: String::new(), messages, tools: vec![tool] }
+}
+
+async fn events(messages: Vec<Arc<ChainMessage>>) -> Vec<Result<ModelEvent, ModelError>> {
+    let model = ScriptedModel::new(Arc::new(StoppedClock::default()));
+    model.stream(request(messages)).collect().await
+}
+
+#[tokio::test]
+async fn the_answer_is_what_its_deltas_add_up_to() {
+    let events = events(vec![user("think well now\nsay hello there\ncall ask_user {\"q\": 1 }\ncall nothing")]).await;
+    let deltas = &events[..events.len() - 1];
+    assert_eq!(deltas.len(), 4);
+    let Some(Ok(ModelEvent::Finished(answer))) = events.last() else { panic!("{events:?}") };
+    assert_eq!((answer.text.as_str(), answer.reasoning.as_str()), ("hello there", "well now"));
+    let calls = answer.calls.iter().map(|call| (call.name.as_str(), call.arguments.as_str())).collect::<Vec<_>>();
+    assert_eq!(calls, [("mcp_app__ask_user", "{\"q\": 1 }"), ("nothing", "{}")]);
+    assert!(answer.usage.estimated);
+    assert_eq!(answer.usage.requests, 1);
+    assert!(answer.usage.input_tokens > 0 && answer.usage.output_tokens > 0);
+}
+
+#[tokio::test]
+async fn results_are_reported_under_the_name_the_script_used() {
+    let calls = json!([{"callId": "c1", "flatName": "mcp_app__ask_user", "arguments": {}}]);
+    let chain = vec![
+        user("call ask_user"),
+        chained("assistant", json!({"toolCalls": calls})),
+        chained("tool", json!({"callId": "c1", "content": [{"type": "text", "text": "yes"}]})),
+    ];
+    let events = events(chain).await;
+    let Some(Ok(ModelEvent::Finished(answer))) = events.last() else { panic!("{events:?}") };
+    assert_eq!(answer.text, "ask_user: yes");
+}
+
+#[tokio::test]
+async fn a_summary_is_no_script() {
+    let summary = json!({"summary": true, "content": [{"type": "text", "text": "say from the past"}]});
+    let events = events(vec![chained("user", summary), user("hi")]).await;
+    let Some(Ok(ModelEvent::Finished(answer))) = events.last() else { panic!("{events:?}") };
+    assert_eq!(answer.text, "You said: hi");
+}
+
+#[tokio::test]
+async fn every_word_of_failure_is_a_kind_of_the_wire_and_ends_the_stream() {
+    for kind in FailKind::ALL {
+        let events = events(vec![user(&format!("say x\nfail {}", kind.word()))]).await;
+        let [Ok(ModelEvent::Text(_)), Err(error)] = events.as_slice() else { panic!("{events:?}") };
+        assert_eq!(serde_json::to_value(error.kind).unwrap(), json!(kind.word()));
+    }
+    let events = events(vec![user("fail overloaded")]).await;
+    let [Err(error)] = events.as_slice() else { panic!("{events:?}") };
+    assert_eq!((error.kind, error.retryable), (RunErrorKind::Overloaded, true));
+}
+
+#[tokio::test]
+async fn a_sleep_goes_by_the_clock_and_ends_with_the_stream() {
+    let clock = StoppedClock::default();
+    let asked = Arc::clone(&clock.0);
+    let model = ScriptedModel::new(Arc::new(clock));
+    let mut stream = model.stream(request(vec![user("say x\nsleep 5\nsay y")]));
+    assert!(matches!(stream.next().await, Some(Ok(ModelEvent::Text(_)))));
+    assert!(stream.next().now_or_never().is_none());
+    assert!(asked.load(Ordering::Relaxed));
+    drop(stream);
+}
