@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ropewalk_protocol::{
-    ApprovalAnswer, Decision, DecisionScope, InputAnswer, Outcome, Question, QuestionAnswer, limits,
+    ApprovalAnswer, ApprovalRequest, Decision, DecisionScope, InputAnswer, InputRequest, InteractionKind, Question,
+    QuestionAnswer, limits,
 };
 use serde_json::{Map, Value};
 use thiserror::Error;
@@ -25,62 +26,43 @@ pub const OTHER_CHARACTERS: usize = 32_000;
 pub struct InvalidAnswer {
     /// Where, as a JSON Pointer into the answer.
     pub path: String,
-    /// Why.
-    pub reason: AnswerReason,
+    /// Why: one of [`reason`].
+    pub reason: &'static str,
 }
 
-/// The reasons of `interaction/invalidAnswer`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum AnswerReason {
+/// The reasons of `interaction/invalidAnswer`; there are no others.
+pub mod reason {
     /// A field that answers do not have.
-    #[error("unknown_field")]
-    UnknownField,
+    pub const UNKNOWN_FIELD: &str = "unknown_field";
     /// A value of the wrong type, or a needed one that is not there.
-    #[error("wrong_type")]
-    WrongType,
+    pub const WRONG_TYPE: &str = "wrong_type";
     /// An answer to a question nobody asked.
-    #[error("unknown_question")]
-    UnknownQuestion,
+    pub const UNKNOWN_QUESTION: &str = "unknown_question";
     /// Two positions where one may be chosen.
-    #[error("one_option_only")]
-    OneOptionOnly,
+    pub const ONE_OPTION_ONLY: &str = "one_option_only";
     /// Text where only options count.
-    #[error("no_free_text")]
-    NoFreeText,
+    pub const NO_FREE_TEXT: &str = "no_free_text";
     /// A word that is no decision.
-    #[error("unknown_decision")]
-    UnknownDecision,
+    pub const UNKNOWN_DECISION: &str = "unknown_decision";
 }
 
-impl AnswerReason {
-    /// The word on the wire.
-    #[must_use]
-    pub fn word(self) -> String {
-        self.to_string()
-    }
-
-    fn at(self, path: impl Into<String>) -> InvalidAnswer {
-        InvalidAnswer { path: path.into(), reason: self }
-    }
-}
-
-/// Reads the answer to an approval. A remembering decision that is none of `choices` counts as `accept`, and a scope is
+/// Reads the answer to an approval. A remembering decision that is none of the request's `choices` counts as `accept`, and a scope is
 /// kept for `acceptAlways` only.
 ///
 /// # Errors
 /// When the answer breaks a rule of its shape.
-pub fn check_approval(answer: &Value, choices: &[Decision]) -> Result<ApprovalAnswer, InvalidAnswer> {
+pub fn check_approval(answer: &Value, request: &ApprovalRequest) -> Result<ApprovalAnswer, InvalidAnswer> {
     let fields = object(answer, "", &["decision", "scope", "note"])?;
-    let word = text(fields, "", "decision")?.ok_or_else(|| AnswerReason::WrongType.at("/decision"))?;
+    let word = text(fields, "", "decision")?.ok_or_else(|| invalid(reason::WRONG_TYPE, "/decision"))?;
     let mut decision: Decision =
-        serde_json::from_value(word.into()).map_err(|_| AnswerReason::UnknownDecision.at("/decision"))?;
+        serde_json::from_value(word.into()).map_err(|_| invalid(reason::UNKNOWN_DECISION, "/decision"))?;
     let scope: Option<DecisionScope> = match text(fields, "", "scope")? {
         None => None,
-        Some(word) => Some(serde_json::from_value(word.into()).map_err(|_| AnswerReason::WrongType.at("/scope"))?),
+        Some(word) => Some(serde_json::from_value(word.into()).map_err(|_| invalid(reason::WRONG_TYPE, "/scope"))?),
     };
     let note = text(fields, "", "note")?.map(str::trim).filter(|note| !note.is_empty());
     let remembers = matches!(decision, Decision::AcceptForSession | Decision::AcceptAlways);
-    if remembers && !choices.contains(&decision) {
+    if remembers && !request.choices.contains(&decision) {
         decision = Decision::Accept;
     }
     Ok(ApprovalAnswer {
@@ -95,48 +77,57 @@ pub fn check_approval(answer: &Value, choices: &[Decision]) -> Result<ApprovalAn
 ///
 /// # Errors
 /// When the answer breaks a rule of its shape or of the questions.
-pub fn check_input(answer: &Value, questions: &[Question]) -> Result<InputAnswer, InvalidAnswer> {
+pub fn check_input(answer: &Value, request: &InputRequest) -> Result<InputAnswer, InvalidAnswer> {
     let fields = object(answer, "", &["answers", "dismissed", "declined"])?;
     let mut given = fields.iter().filter(|(_, value)| !value.is_null());
-    let (Some((name, value)), extra) = (given.next(), given.next()) else { return Err(AnswerReason::WrongType.at("")) };
+    let (Some((name, value)), extra) = (given.next(), given.next()) else {
+        return Err(invalid(reason::WRONG_TYPE, ""));
+    };
     if let Some((extra, _)) = extra {
-        return Err(AnswerReason::WrongType.at(join("", extra)));
+        return Err(invalid(reason::WRONG_TYPE, join("", extra)));
     }
     let mut read = InputAnswer::default();
     match (name.as_str(), value) {
         ("dismissed", Value::Bool(true)) => read.dismissed = Some(true),
         ("declined", Value::Bool(true)) => read.declined = Some(true),
-        ("answers", Value::Object(answers)) => read.answers = Some(check_answers(answers, questions)?),
-        _ => return Err(AnswerReason::WrongType.at(join("", name))),
+        ("answers", Value::Object(answers)) => read.answers = Some(check_answers(answers, &request.questions)?),
+        _ => return Err(invalid(reason::WRONG_TYPE, join("", name))),
     }
     Ok(read)
 }
 
-/// Whether two answers to one approval are the same. A note does not count.
+/// Whether two answers to one interaction are the same: when decision and scope, the selections and texts, or the result are
+/// equal (ruling 4). A note does not count. `counted` is the answer as it was stored; `given` may be as a client sent it.
 #[must_use]
-pub fn same_approval(one: &ApprovalAnswer, other: &ApprovalAnswer) -> bool {
-    one.decision == other.decision && one.scope.unwrap_or_default() == other.scope.unwrap_or_default()
-}
-
-/// Whether two answers to the same questions are the same.
-#[must_use]
-pub fn same_input(one: &InputAnswer, other: &InputAnswer) -> bool {
-    one == other
-}
-
-/// How an approval ends with this answer: a refusal by a person is `declined`.
-#[must_use]
-pub const fn approval_outcome(answer: &ApprovalAnswer) -> Outcome {
-    match answer.decision {
-        Decision::Decline | Decision::Cancel => Outcome::Declined,
-        Decision::Accept | Decision::AcceptForSession | Decision::AcceptAlways => Outcome::Answered,
+pub fn are_same(kind: InteractionKind, given: &Value, counted: &Value) -> bool {
+    match kind {
+        InteractionKind::ToolCall | InteractionKind::Input => given == counted,
+        InteractionKind::Approval => {
+            let read = |answer: &Value| serde_json::from_value::<ApprovalAnswer>(answer.clone());
+            let same = |one: ApprovalAnswer, other: ApprovalAnswer| {
+                one.decision == other.decision && one.scope.unwrap_or_default() == other.scope.unwrap_or_default()
+            };
+            read(given).is_ok_and(|given| read(counted).is_ok_and(|counted| same(given, counted)))
+        }
     }
 }
 
-/// How questions end with this answer. "You decide" is an answer; "stop asking" is a refusal.
+/// What kind of interaction a stored answer settled. Those of tool calls are not stored with their settlement.
 #[must_use]
-pub const fn input_outcome(answer: &InputAnswer) -> Outcome {
-    if answer.declined.is_some() { Outcome::Declined } else { Outcome::Answered }
+pub fn kind_of(answer: Option<&Value>) -> InteractionKind {
+    match answer {
+        Some(answer) if answer.get("decision").is_some() => InteractionKind::Approval,
+        Some(answer) if ["answers", "dismissed", "declined"].iter().any(|field| answer.get(field).is_some()) => {
+            InteractionKind::Input
+        }
+        _ => InteractionKind::ToolCall,
+    }
+}
+
+/// Whether a decision refuses the call: an approval answered so ends as `declined`.
+#[must_use]
+pub const fn is_refusal(decision: Decision) -> bool {
+    matches!(decision, Decision::Decline | Decision::Cancel)
 }
 
 fn check_answers(
@@ -147,7 +138,7 @@ fn check_answers(
     for (id, answer) in answers {
         let path = join("/answers", id);
         let Some(question) = questions.iter().find(|question| question.id == *id) else {
-            return Err(AnswerReason::UnknownQuestion.at(path));
+            return Err(invalid(reason::UNKNOWN_QUESTION, path));
         };
         let answer = check_answer(answer, question, &path)?;
         if answer != QuestionAnswer::default() {
@@ -161,11 +152,11 @@ fn check_answer(answer: &Value, question: &Question, path: &str) -> Result<Quest
     let fields = object(answer, path, &["selected", "other"])?;
     let selected = positions(fields, path, question.options.len())?;
     if selected.len() > 1 && question.multi_select != Some(true) {
-        return Err(AnswerReason::OneOptionOnly.at(join(path, "selected")));
+        return Err(invalid(reason::ONE_OPTION_ONLY, join(path, "selected")));
     }
     let other = text(fields, path, "other")?.map(str::trim).filter(|text| !text.is_empty());
     if other.is_some() && question.allow_other == Some(false) {
-        return Err(AnswerReason::NoFreeText.at(join(path, "other")));
+        return Err(invalid(reason::NO_FREE_TEXT, join(path, "other")));
     }
     Ok(QuestionAnswer {
         selected: selected.into_iter().collect(),
@@ -178,18 +169,22 @@ fn positions(fields: &Map<String, Value>, path: &str, options: usize) -> Result<
     let chosen = match fields.get("selected") {
         None | Some(Value::Null) => return Ok(BTreeSet::new()),
         Some(Value::Array(chosen)) => chosen,
-        Some(_) => return Err(AnswerReason::WrongType.at(path)),
+        Some(_) => return Err(invalid(reason::WRONG_TYPE, path)),
     };
     if let Some(wrong) = chosen.iter().position(|position| !position.is_u64() && !position.is_i64()) {
-        return Err(AnswerReason::WrongType.at(join(&path, &wrong.to_string())));
+        return Err(invalid(reason::WRONG_TYPE, join(&path, &wrong.to_string())));
     }
     Ok(chosen.iter().filter_map(Value::as_u64).filter(|position| *position < options as u64).collect())
 }
 
+fn invalid(reason: &'static str, path: impl Into<String>) -> InvalidAnswer {
+    InvalidAnswer { path: path.into(), reason }
+}
+
 fn object<'a>(value: &'a Value, path: &str, known: &[&str]) -> Result<&'a Map<String, Value>, InvalidAnswer> {
-    let fields = value.as_object().ok_or_else(|| AnswerReason::WrongType.at(path))?;
+    let fields = value.as_object().ok_or_else(|| invalid(reason::WRONG_TYPE, path))?;
     match fields.keys().find(|name| !known.contains(&name.as_str())) {
-        Some(unknown) => Err(AnswerReason::UnknownField.at(join(path, unknown))),
+        Some(unknown) => Err(invalid(reason::UNKNOWN_FIELD, join(path, unknown))),
         None => Ok(fields),
     }
 }
@@ -198,7 +193,7 @@ fn text<'a>(fields: &'a Map<String, Value>, path: &str, name: &str) -> Result<Op
     match fields.get(name) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text)),
-        Some(_) => Err(AnswerReason::WrongType.at(join(path, name))),
+        Some(_) => Err(invalid(reason::WRONG_TYPE, join(path, name))),
     }
 }
 

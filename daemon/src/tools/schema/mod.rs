@@ -9,10 +9,13 @@ use thiserror::Error;
 
 use super::json;
 
+mod cache;
 mod reasons;
 mod references;
 #[cfg(test)]
 mod tests;
+
+pub use cache::SchemaCache;
 
 /// Problems that are told at once; a model that gets more of them does no better.
 pub const MAX_PROBLEMS: usize = 5;

@@ -1,6 +1,9 @@
 use serde_json::{Map, Value, json};
 
-use super::{Schema, SchemaProblem};
+use std::sync::Arc;
+
+use super::{Schema, SchemaCache, SchemaProblem};
+use crate::tools::ask_user;
 
 fn compiled(schema: Value) -> Schema {
     Schema::compile(&schema).unwrap_or_else(|problem| panic!("{schema}: {problem}"))
@@ -180,4 +183,17 @@ fn long_chains_of_references_neither_overflow_the_stack_nor_pass() {
     };
     assert!(compiled(chain(200)).check(&json!(1)).is_err());
     assert!(refused(&chain(1_500)).1.contains("subschemas deep"));
+}
+
+#[test]
+fn a_cache_keeps_a_schema_by_the_digest_of_its_tool() {
+    let cache = SchemaCache::default();
+    let mut tool = ask_user::tool();
+    let first = cache.input(&tool).unwrap();
+    assert!(Arc::ptr_eq(&first, &cache.input(&tool).unwrap()));
+    assert!(cache.output(&tool).unwrap().is_none());
+    tool.output_schema = Some(Arc::new(json!({"type": "string"})));
+    assert!(cache.output(&tool).unwrap().unwrap().check(&json!(1)).is_err(), "input and output are kept apart");
+    tool.digest = "other".to_owned();
+    assert!(!Arc::ptr_eq(&first, &cache.input(&tool).unwrap()));
 }
