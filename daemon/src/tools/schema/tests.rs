@@ -197,3 +197,33 @@ fn a_cache_keeps_a_schema_by_the_digest_of_its_tool() {
     tool.digest = "other".to_owned();
     assert!(!Arc::ptr_eq(&first, &cache.input(&tool).unwrap()));
 }
+
+fn nested(levels: usize, leaf: Value) -> Value {
+    (0..levels).fold(leaf, |inner, _| json!({"a": inner}))
+}
+
+/// Finding every error in such a value takes 2^92 steps, finding that there is one a few hundred.
+#[test]
+fn a_recursive_schema_with_many_ways_to_itself_is_checked_in_time() {
+    for keyword in ["allOf", "anyOf", "oneOf"] {
+        let again = json!({"properties": {"a": {"$ref": "#/$defs/n"}}});
+        let schema = json!({"$ref": "#/$defs/n", "$defs": {"n": {"type": "object", keyword: [again, again]}}});
+        let problems = compiled(schema).check(&nested(92, json!(1))).unwrap_err();
+        assert_eq!(problems[0].reason, "does not fit the schema, and is nested too deep to say where", "{keyword}");
+    }
+    let tree = json!({"$ref": "#/$defs/n", "$defs": {"n": {
+        "type": "object",
+        "properties": {"a": {"$ref": "#/$defs/n"}, "b": {"$ref": "#/$defs/n"}},
+    }}});
+    assert_eq!(compiled(tree).check(&nested(5, json!(1))).unwrap_err()[0].path, "/a/a/a/a/a");
+}
+
+#[test]
+fn deep_values_and_deep_schemas_do_not_overflow_the_stack() {
+    let link = |n: usize| (format!("d{n}"), json!({"allOf": [{"$ref": format!("#/$defs/d{}", n + 1)}]}));
+    let mut defs: Map<String, Value> = (0..120).map(link).collect();
+    defs.insert("d120".to_owned(), json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/d0"}}}));
+    let schema = compiled(json!({"$ref": "#/$defs/d0", "$defs": defs}));
+    assert!(schema.check(&nested(92, json!({}))).is_ok());
+    assert_eq!(schema.check(&nested(92, json!(1))).unwrap_err()[0].reason, "must be an object");
+}
