@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ropewalk_protocol::{
-    Patch, Policy, PolicyChanged, PolicyDecision, PolicyId, PolicyLevel, PolicyListParams, PolicyOrigin,
+    By, Patch, Policy, PolicyChanged, PolicyDecision, PolicyId, PolicyLevel, PolicyListParams, PolicyOrigin,
     PolicyPrincipalKind, PolicyRemoveParams, PolicySetParams, PolicyTool, Removed,
 };
 
@@ -40,9 +40,9 @@ impl Catalogue {
         self.change(caller, move |snapshot, moment| {
             check_owner(snapshot, &*tools, &params)?;
             let before = snapshot.policies.values().find(|policy| is_about_the_same(policy, &params));
-            check_revision(before, &params)?;
+            check_revision(before, &*tools, &params)?;
             check_expiry(moment, &params)?;
-            let policy = Policy { origin, set_by: by, ..blank(before, moment, &*tools, params) };
+            let policy = rule(before, moment, tool_of(&*tools, &params), params, origin, by);
             Ok(put(snapshot, moment, policy, tools))
         })
         .await
@@ -79,9 +79,10 @@ impl Catalogue {
         caller: Caller,
         params: PolicyRemoveParams,
     ) -> Result<Removed, Refusal> {
+        let tools = self.tool_lookup();
         self.change(caller, move |snapshot, moment| {
             let policy = existing_policy(snapshot, &params.policy_id)?;
-            expect_revision("policy", params.expected_revision, policy.revision, policy)?;
+            expect_revision("policy", params.expected_revision, policy.revision, &shown(policy, &*tools))?;
             let effect = effect_of_removal(policy);
             let mut changes = vec![DocumentChange::Remove(Noun::Policy, policy.policy_id.to_string())];
             changes.extend(owner_touched(snapshot, moment, policy));
@@ -93,7 +94,7 @@ impl Catalogue {
     /// A rule as clients see it: with the number of tools it applies to now.
     #[must_use]
     pub fn show_policy(&self, policy: &Policy) -> Policy {
-        Policy { matches: self.tool_lookup().matches(policy), ..policy.clone() }
+        shown(policy, &*self.tool_lookup())
     }
 }
 
@@ -121,10 +122,7 @@ fn put(
     let mut changes = Vec::with_capacity(2);
     changes.extend(owner_touched(snapshot, moment, &policy));
     changes.push(DocumentChange::Put(Document::Policy(policy)));
-    Decision::new(changes, move |_| PolicyChanged {
-        policy: Policy { matches: tools.matches(&answer), ..answer },
-        replayed: false,
-    })
+    Decision::new(changes, move |_| PolicyChanged { policy: shown(&answer, &*tools), replayed: false })
 }
 
 /// A change of a project's rules is a change of the project.
@@ -133,16 +131,30 @@ fn owner_touched(snapshot: &Snapshot, moment: &Moment<'_>, policy: &Policy) -> O
     Some(touched(project, moment))
 }
 
-fn blank(before: Option<&Arc<Policy>>, moment: &Moment<'_>, tools: &dyn ToolLookup, params: PolicySetParams) -> Policy {
-    let tool = params.tool.map(|tool| PolicyTool {
-        digest: match params.decision {
-            PolicyDecision::Allow => {
-                tool.digest.or_else(|| tools.digest_of(&tool.source, &tool.name, params.thread_id.as_ref()))
-            }
-            PolicyDecision::Ask | PolicyDecision::Deny => None,
-        },
-        ..tool
-    });
+fn shown(policy: &Policy, tools: &dyn ToolLookup) -> Policy {
+    Policy { matches: tools.matches(policy), ..policy.clone() }
+}
+
+/// The tool a rule is about; an `allow` is bound to what it is now.
+fn tool_of(tools: &dyn ToolLookup, params: &PolicySetParams) -> Option<PolicyTool> {
+    let mut tool = params.tool.clone()?;
+    tool.digest = match params.decision {
+        PolicyDecision::Allow => {
+            tool.digest.or_else(|| tools.digest_of(&tool.source, &tool.name, params.thread_id.as_ref()))
+        }
+        PolicyDecision::Ask | PolicyDecision::Deny => None,
+    };
+    Some(tool)
+}
+
+fn rule(
+    before: Option<&Arc<Policy>>,
+    moment: &Moment<'_>,
+    tool: Option<PolicyTool>,
+    params: PolicySetParams,
+    origin: PolicyOrigin,
+    set_by: By,
+) -> Policy {
     Policy {
         policy_id: before.map_or_else(|| moment.id(), |policy| policy.policy_id.clone()),
         level: params.level,
@@ -159,8 +171,8 @@ fn blank(before: Option<&Arc<Policy>>, moment: &Moment<'_>, tools: &dyn ToolLook
         },
         max_calls_per_run: params.max_calls_per_run.unwrap_or(MAX_CALLS_PER_RUN),
         expires_at: params.expires_at,
-        origin: PolicyOrigin::Owner,
-        set_by: ropewalk_protocol::By::of(ropewalk_protocol::ByKind::Daemon),
+        origin,
+        set_by,
         at: moment.now,
         matches: 0,
         revision: before.map_or(1, |policy| policy.revision + 1),
@@ -258,9 +270,13 @@ fn check_owner(snapshot: &Snapshot, tools: &dyn ToolLookup, params: &PolicySetPa
     }
 }
 
-fn check_revision(before: Option<&Arc<Policy>>, params: &PolicySetParams) -> Result<(), Refusal> {
+fn check_revision(
+    before: Option<&Arc<Policy>>,
+    tools: &dyn ToolLookup,
+    params: &PolicySetParams,
+) -> Result<(), Refusal> {
     match (before, params.expected_revision) {
-        (Some(before), expected) => expect_revision("policy", expected, before.revision, before),
+        (Some(before), expected) => expect_revision("policy", expected, before.revision, &shown(before, tools)),
         (None, Some(_)) => Err(Refusal::Conflict { noun: "policy", current_revision: None, current: None }),
         (None, None) => Ok(()),
     }

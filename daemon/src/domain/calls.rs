@@ -92,7 +92,7 @@ impl Change<'_> {
     /// The interaction that carried a call itself: it is settled in the record that completes the call.
     fn carried_by(&self, call_id: &CallId) -> Option<InteractionId> {
         let carries = |kind| kind != InteractionKind::Approval;
-        let mut settled = self.state.touched.settled.iter();
+        let mut settled = self.state.touched.settled.iter().map(|(interaction, _)| interaction);
         settled
             .find(|settled| settled.call_id == *call_id && carries(settled.body.kind()))
             .map(|settled| settled.interaction_id.clone())

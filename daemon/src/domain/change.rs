@@ -1,13 +1,17 @@
 //! A change of a thread in the making.
 
-use ropewalk_protocol::{Event, InteractionId, RunId, Seq, Timestamp};
+use ropewalk_protocol::{EndpointId, Event, InteractionId, RunId, Seq, Thread, Timestamp};
 
 use super::{Fact, Settlement, ThreadState};
 
-/// Where new ids come from.
-pub trait MakesIds {
+/// What a change needs to know of the world around the thread.
+pub trait World {
     /// A new id as text.
     fn next_id(&self) -> String;
+
+    /// The endpoint a run of this thread uses and its model, where `asked` is the one its submit named. `None` when
+    /// there is none it may use; the run fails then, but it begins.
+    fn endpoint(&self, thread: &Thread, asked: Option<&EndpointId>) -> Option<(EndpointId, String)>;
 }
 
 /// What has to happen outside once a change is durable.
@@ -29,8 +33,8 @@ pub struct Change<'a> {
     pub state: &'a mut ThreadState,
     /// The time of the record.
     pub at: Timestamp,
-    /// Where new ids come from.
-    pub ids: &'a dyn MakesIds,
+    /// What there is around the thread.
+    pub world: &'a dyn World,
     /// The events so far.
     pub events: Vec<Event>,
     /// The facts so far.
@@ -42,9 +46,9 @@ pub struct Change<'a> {
 
 impl<'a> Change<'a> {
     /// A change that has written nothing yet.
-    pub fn new(state: &'a mut ThreadState, at: Timestamp, ids: &'a dyn MakesIds) -> Self {
+    pub fn new(state: &'a mut ThreadState, at: Timestamp, world: &'a dyn World) -> Self {
         let first_seq = state.thread.seq + 1;
-        Self { state, at, ids, events: Vec::new(), facts: Vec::new(), effects: Vec::new(), first_seq }
+        Self { state, at, world, events: Vec::new(), facts: Vec::new(), effects: Vec::new(), first_seq }
     }
 
     /// The sequence number of the record: that of its first event.
@@ -85,6 +89,6 @@ impl<'a> Change<'a> {
     /// A new id.
     #[must_use]
     pub fn id<T: From<String>>(&self) -> T {
-        self.ids.next_id().into()
+        self.world.next_id().into()
     }
 }

@@ -1,5 +1,7 @@
 //! Facts: what a record says beside its events, because rows need it and readers do not.
 
+use std::sync::Arc;
+
 use ropewalk_protocol::{
     BranchId, CallDecision, CallId, EndpointId, InstanceId, ItemId, MessageId, OperationId, Role, RunId, Seq,
     Unattended, Usage,
@@ -27,7 +29,7 @@ pub enum Fact {
         /// Whether the process named itself, so that it can come back.
         lasting: bool,
         /// The tools.
-        tools: Vec<ClientTool>,
+        tools: Vec<Arc<ClientTool>>,
     },
     /// What a queued input's run will need.
     Queued(QueuedRun),

@@ -24,12 +24,12 @@ mod tests;
 
 pub use calls::CallEnd;
 pub use chain::{ChainMessage, ChainReader, Link, ProviderParts};
-pub use change::{Change, Effect, MakesIds};
+pub use change::{Change, Effect, World};
 pub use error::DomainError;
 pub use fact::{AnsweredCall, Fact, Joined, QueuedRun};
 pub use header::StartThread;
 pub use interactions::{Opening, Settlement};
-pub use queue::{Submission, Submitted};
+pub use queue::{Submission, Submitted, queued_run};
 pub use state::{Batch, BatchCall, BranchState, QueuedInput, RunState, ThreadState, ToolSet, Touched};
 pub use steps::Answered;
 pub use tool_sets::{ClientTool, Declaring};

@@ -140,37 +140,14 @@ impl Change<'_> {
     }
 
     fn begin_run(&mut self, branch_id: &BranchId, input: QueuedInput) {
+        let mut run = queued_run(&self.state.thread, branch_id, &input);
         let QueuedInput { entry, run: queued } = input;
-        let run = Run {
-            run_id: entry.run_id.clone(),
-            thread_id: self.state.thread.thread_id.clone(),
-            branch_id: branch_id.clone(),
-            message_id: entry.message_id.clone(),
-            operation_id: queued.operation_id,
-            mode: entry.mode,
-            state: RunStatus::Running,
-            waiting_on: None,
-            outcome: None,
-            reason: None,
-            usage: Usage::default(),
-            // Which endpoint it is is settled when the first step is built; until then it is the one asked for.
-            endpoint_id: queued
-                .endpoint_id
-                .or_else(|| self.state.thread.endpoint_id.clone())
-                .unwrap_or_else(|| "".into()),
-            model: String::new(),
-            unattended: queued.unattended,
-            principal: Principal { kind: PrincipalKind::Owner, app_id: None },
-            parent: None,
-            previous_run_id: None,
-            recovery: Vec::new(),
-            change_set: None,
-            steps: 0,
-            tool_calls: 0,
-            submitted_at: entry.submitted_at,
-            started_at: Some(self.at),
-            ended_at: None,
-        };
+        run.state = RunStatus::Running;
+        run.started_at = Some(self.at);
+        if let Some((endpoint_id, model)) = self.world.endpoint(&self.state.thread, queued.endpoint_id.as_ref()) {
+            run.endpoint_id = endpoint_id;
+            run.model = model;
+        }
         self.event(Event::RunStarted { run });
         let item_id = self.id();
         let from_seq = self.seq() + 1;
@@ -213,5 +190,38 @@ impl Change<'_> {
     pub(super) fn join(&mut self, branch_id: &BranchId, messages: Vec<Joined>) {
         let parent = self.state.branches.get(branch_id).and_then(|branch| branch.head.clone());
         self.fact(Fact::Joined { branch_id: branch_id.clone(), messages, parent });
+    }
+}
+
+/// The run a waiting input will have, as it is shown before it begins.
+#[must_use]
+pub fn queued_run(thread: &ropewalk_protocol::Thread, branch_id: &BranchId, input: &QueuedInput) -> Run {
+    let QueuedInput { entry, run: queued } = input;
+    Run {
+        run_id: entry.run_id.clone(),
+        thread_id: thread.thread_id.clone(),
+        branch_id: branch_id.clone(),
+        message_id: entry.message_id.clone(),
+        operation_id: queued.operation_id.clone(),
+        mode: entry.mode,
+        state: RunStatus::Queued,
+        waiting_on: None,
+        outcome: None,
+        reason: None,
+        usage: Usage::default(),
+        // Which endpoint it is is settled when it begins; until then it is the one asked for.
+        endpoint_id: queued.endpoint_id.clone().or_else(|| thread.endpoint_id.clone()).unwrap_or_else(|| "".into()),
+        model: String::new(),
+        unattended: queued.unattended,
+        principal: Principal { kind: PrincipalKind::Owner, app_id: None },
+        parent: None,
+        previous_run_id: None,
+        recovery: Vec::new(),
+        change_set: None,
+        steps: 0,
+        tool_calls: 0,
+        submitted_at: entry.submitted_at,
+        started_at: None,
+        ended_at: None,
     }
 }

@@ -122,7 +122,7 @@ impl Change<'_> {
         }
         let Some(batch) = &state.batch else { return };
         let sent = |id: &ropewalk_protocol::CallId| {
-            self.state.touched.settled.iter().any(|settled| {
+            self.state.touched.settled.iter().any(|(settled, _)| {
                 settled.call_id == *id && settled.body.kind() == ropewalk_protocol::InteractionKind::ToolCall
             })
         };

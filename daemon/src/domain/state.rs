@@ -1,5 +1,7 @@
 //! A thread's state between two changes, and the one place where it changes.
 
+use std::sync::Arc;
+
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use ropewalk_protocol::{
@@ -113,7 +115,7 @@ pub struct ToolSet {
     /// Whether the process named itself, so that it can come back.
     pub lasting: bool,
     /// The tools.
-    pub tools: Vec<ClientTool>,
+    pub tools: Vec<Arc<ClientTool>>,
 }
 
 /// What has changed since the rows were last written.
@@ -135,8 +137,8 @@ pub struct Touched {
     pub dropped: Vec<RunId>,
     /// Interactions that opened or changed.
     pub interactions: BTreeSet<InteractionId>,
-    /// Interactions that were settled, as they ended.
-    pub settled: Vec<Interaction>,
+    /// Interactions that were settled, as they ended, and the event that says so.
+    pub settled: Vec<(Interaction, Seq)>,
     /// Tool sets.
     pub tool_sets: BTreeSet<ClientRef>,
 }
@@ -189,7 +191,7 @@ impl ThreadState {
                     interaction.by = Some(by.clone());
                     interaction.answer.clone_from(answer);
                     interaction.settled_at = Some(at);
-                    self.touched.settled.push(interaction);
+                    self.touched.settled.push((interaction, self.thread.seq));
                 }
             }
             Event::ToolsChanged(changed) => self.tools_revision = changed.revision,

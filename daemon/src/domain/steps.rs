@@ -1,7 +1,7 @@
 //! A step: the model's answer, its text items and the batch it asks for.
 
 use ropewalk_protocol::{
-    EndpointId, Event, Item, ItemBody, ItemId, ItemState, MessageId, Role, RunId, ToolCallItem, Usage,
+    Event, Item, ItemBody, ItemId, ItemState, MessageId, Role, RunId, ToolCallItem, Usage,
 };
 
 use super::{AnsweredCall, Change, Fact, Joined, ProviderParts};
@@ -24,18 +24,6 @@ pub struct Answered {
 }
 
 impl Change<'_> {
-    /// Notes which endpoint and model the run's next request goes to, where it is another one than before.
-    pub fn run_uses(&mut self, run_id: &RunId, endpoint_id: &EndpointId, model: &str) {
-        let Some(state) = self.state.runs.get(run_id) else { return };
-        if state.run.endpoint_id == *endpoint_id && state.run.model == model {
-            return;
-        }
-        let mut run = state.run.clone();
-        run.endpoint_id = endpoint_id.clone();
-        model.clone_into(&mut run.model);
-        self.event(Event::RunState { run });
-    }
-
     /// A text item of the model begins.
     pub fn text_started(&mut self, run_id: &RunId, item_id: &ItemId, message_id: &MessageId, reasoning: bool) {
         let Some(state) = self.state.runs.get(run_id) else { return };

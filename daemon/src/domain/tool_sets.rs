@@ -2,21 +2,47 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use ropewalk_protocol::{ClientRef, Event, ToolDeclaration, ToolsCause, ToolsChanged};
+use ropewalk_protocol::{Annotations, ApprovalWish, ClientRef, Event, ToolsCause, ToolsChanged};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::{Change, DomainError, Fact, ToolSet};
 
-/// A declaration that has been checked, with its name and digest.
+/// A declared tool that has passed every check, with what follows from it. Equal when nothing of it changed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ClientTool {
-    /// The model-facing name.
+    /// What a model calls it, and its name in rules and approvals.
     pub flat_name: String,
-    /// SHA-256 of schemas and annotations.
+    /// What rules and approvals bind to.
     pub digest: String,
-    /// The declaration as it came.
-    pub declaration: Arc<ToolDeclaration>,
+    /// As declared.
+    pub name: String,
+    /// As declared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<String>,
+    /// What its namespace is for, said by any declaration of the set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub namespace_description: Option<String>,
+    /// As declared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// As declared.
+    pub description: String,
+    /// As declared; none of the hints where there were no annotations.
+    #[serde(default)]
+    pub annotations: Annotations,
+    /// As declared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<u64>,
+    /// As declared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approval: Option<ApprovalWish>,
+    /// JSON Schema of its arguments.
+    pub input_schema: Arc<Value>,
+    /// JSON Schema of its structured results.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_schema: Option<Arc<Value>>,
 }
 
 /// A client that declares tools, or comes back to those it has declared.
@@ -27,7 +53,7 @@ pub struct Declaring {
     /// Whether the process named itself, so that it can come back.
     pub lasting: bool,
     /// The new set; `None` keeps the old one.
-    pub tools: Option<Vec<ClientTool>>,
+    pub tools: Option<Vec<Arc<ClientTool>>>,
     /// Whether names held by others are taken over.
     pub takeover: bool,
 }
@@ -82,7 +108,7 @@ impl Change<'_> {
         others.flat_map(|(owner, set)| set.tools.iter().map(|tool| (tool.flat_name.clone(), owner.clone()))).collect()
     }
 
-    fn take_from_others(&mut self, client: &ClientRef, tools: &[ClientTool]) {
+    fn take_from_others(&mut self, client: &ClientRef, tools: &[Arc<ClientTool>]) {
         let losers: Vec<(ClientRef, ToolSet)> = self
             .state
             .tool_sets
@@ -91,7 +117,7 @@ impl Change<'_> {
             .map(|(o, s)| (o.clone(), s.clone()))
             .collect();
         for (owner, set) in losers {
-            let kept: Vec<ClientTool> = set
+            let kept: Vec<Arc<ClientTool>> = set
                 .tools
                 .iter()
                 .filter(|held| tools.iter().all(|tool| tool.flat_name != held.flat_name))
@@ -110,9 +136,9 @@ impl Change<'_> {
 }
 
 /// Flat names that are new, gone and other.
-fn differences(before: &[ClientTool], after: &[ClientTool]) -> (Vec<String>, Vec<String>, Vec<String>) {
-    let name_of = |tool: &ClientTool| tool.flat_name.clone();
-    let was = |tool: &&ClientTool| before.iter().find(|old| old.flat_name == tool.flat_name);
+fn differences(before: &[Arc<ClientTool>], after: &[Arc<ClientTool>]) -> (Vec<String>, Vec<String>, Vec<String>) {
+    let name_of = |tool: &Arc<ClientTool>| tool.flat_name.clone();
+    let was = |tool: &&Arc<ClientTool>| before.iter().find(|old| old.flat_name == tool.flat_name);
     let added = after.iter().filter(|tool| was(tool).is_none()).map(name_of).collect();
     let removed =
         before.iter().filter(|old| after.iter().all(|tool| tool.flat_name != old.flat_name)).map(name_of).collect();

@@ -9,7 +9,16 @@ use ropewalk_protocol::{
 use tokio::time::Instant;
 
 use super::caller::caller;
-use crate::{dispatch::Call, models::ModelError, page::PageQuery};
+use crate::{
+    clock::Clock,
+    daemon::Daemon,
+    dispatch::Call,
+    models::{ModelError, ModelFactory},
+    page::PageQuery,
+};
+
+#[cfg(test)]
+mod tests;
 
 /// How long an endpoint may take to answer a test.
 const TEST_MS: u64 = 30_000;
@@ -50,20 +59,8 @@ pub async fn test(call: Call, params: EndpointTestParams) -> Result<EndpointTest
     let id = &params.endpoint_id;
     let endpoint = snapshot.endpoints.get(id).ok_or_else(|| RpcError::not_found("endpoint", id))?;
     let key = call.daemon.catalogue.key_of(endpoint).await?;
-    let began = Instant::now();
-    let outcome = tokio::select! {
-        outcome = call.daemon.models.test(endpoint, key) => outcome,
-        () = call.daemon.clock.sleep(Duration::from_millis(TEST_MS)) => Err(silent()),
-    };
-    let latency_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-    let error = outcome.err().map(|error| RunError {
-        kind: error.kind,
-        message: error.message,
-        retryable: error.retryable,
-        retry_after_ms: error.retry_after_ms,
-        provider: Some(endpoint.name.clone()),
-    });
-    Ok(EndpointTested { ok: error.is_none(), latency_ms, error })
+    let Daemon { models, clock, .. } = &*call.daemon;
+    Ok(probe(&**models, &**clock, endpoint, key).await)
 }
 
 /// `secret/set`
@@ -80,6 +77,29 @@ pub async fn set_secret(call: Call, params: SecretSetParams) -> Result<EndpointC
 /// `invalidParams` (the scripted endpoint), `notFound` (endpoint), `unavailable`.
 pub async fn remove_secret(call: Call, params: SecretRemoveParams) -> Result<Removed, RpcError> {
     Ok(call.daemon.catalogue.remove_secret(caller(&call), params).await?)
+}
+
+/// Sends an endpoint a short request and waits for its answer, but not for ever.
+async fn probe(
+    models: &dyn ModelFactory,
+    clock: &dyn Clock,
+    endpoint: &Endpoint,
+    key: Option<String>,
+) -> EndpointTested {
+    let began = Instant::now();
+    let outcome = tokio::select! {
+        outcome = models.test(endpoint, key) => outcome,
+        () = clock.sleep(Duration::from_millis(TEST_MS)) => Err(silent()),
+    };
+    let latency_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+    let error = outcome.err().map(|error| RunError {
+        kind: error.kind,
+        message: error.message,
+        retryable: error.retryable,
+        retry_after_ms: error.retry_after_ms,
+        provider: Some(endpoint.name.clone()),
+    });
+    EndpointTested { ok: error.is_none(), latency_ms, error }
 }
 
 fn silent() -> ModelError {

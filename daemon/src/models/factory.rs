@@ -30,20 +30,16 @@ const TEST_TIMEOUT: Duration = Duration::from_secs(60);
 pub struct Models {
     clock: Arc<dyn Clock>,
     idle_timeout: Duration,
-    clients: OnceLock<Result<Clients, String>>,
-}
-
-/// Loopback addresses are never asked through a proxy.
-struct Clients {
-    loopback: reqwest::Client,
-    other: reqwest::Client,
+    /// Never asked through a proxy.
+    loopback: OnceLock<Result<reqwest::Client, String>>,
+    other: OnceLock<Result<reqwest::Client, String>>,
 }
 
 impl Models {
     /// A factory whose models wait by this clock.
     #[must_use]
     pub const fn new(clock: Arc<dyn Clock>) -> Self {
-        Self { clock, idle_timeout: IDLE_TIMEOUT, clients: OnceLock::new() }
+        Self { clock, idle_timeout: IDLE_TIMEOUT, loopback: OnceLock::new(), other: OnceLock::new() }
     }
 
     /// Sets how long a provider may be silent before its answer counts as stalled; five minutes unless set.
@@ -62,9 +58,12 @@ impl Models {
         if key.as_deref().is_some_and(|key| key.contains(|c: char| c.is_control() || !c.is_ascii())) {
             return Err(unusable("its key has characters that no HTTP header can carry".to_owned()));
         }
-        let clients = self.clients.get_or_init(Clients::new).as_ref();
-        let clients = clients.map_err(|reason| unusable(format!("no HTTP client can be made: {reason}")))?;
-        let http = if is_loopback(&url) { &clients.loopback } else { &clients.other };
+        let http = if is_loopback(&url) {
+            self.loopback.get_or_init(|| client(http_client().no_proxy()))
+        } else {
+            self.other.get_or_init(|| client(http_client()))
+        };
+        let http = http.as_ref().map_err(|reason| unusable(format!("no HTTP client can be made: {reason}")))?;
         Ok(ChatModel::new(ChatConfig {
             base_url: base_url.to_owned(),
             key,
@@ -75,18 +74,16 @@ impl Models {
     }
 }
 
-impl Clients {
-    fn new() -> Result<Self, String> {
-        // A redirect would carry the request, and with some servers its key, to an address nobody configured.
-        let builder = || {
-            reqwest::Client::builder()
-                .redirect(reqwest::redirect::Policy::none())
-                .connect_timeout(CONNECT_TIMEOUT)
-                .user_agent(concat!("ropewalk/", env!("CARGO_PKG_VERSION")))
-        };
-        let build = |builder: reqwest::ClientBuilder| builder.build().map_err(|error| error.to_string());
-        Ok(Self { loopback: build(builder().no_proxy())?, other: build(builder())? })
-    }
+/// A redirect would carry the request, and with some servers its key, to an address nobody configured.
+fn http_client() -> reqwest::ClientBuilder {
+    reqwest::Client::builder()
+        .redirect(reqwest::redirect::Policy::none())
+        .connect_timeout(CONNECT_TIMEOUT)
+        .user_agent(concat!("ropewalk/", env!("CARGO_PKG_VERSION")))
+}
+
+fn client(builder: reqwest::ClientBuilder) -> Result<reqwest::Client, String> {
+    builder.build().map_err(|error| error.to_string())
 }
 
 impl ModelFactory for Models {

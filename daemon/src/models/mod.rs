@@ -3,6 +3,8 @@
 mod factory;
 mod rig_chat;
 mod scripted;
+#[cfg(test)]
+mod testing;
 mod usage;
 
 use std::sync::Arc;

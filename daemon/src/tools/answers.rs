@@ -3,8 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ropewalk_protocol::{
-    ApprovalAnswer, ApprovalRequest, Decision, DecisionScope, InputAnswer, InputRequest, InteractionKind, Question,
-    QuestionAnswer, limits,
+    ApprovalAnswer, Decision, DecisionScope, InputAnswer, Outcome, Question, QuestionAnswer, limits,
 };
 use serde_json::{Map, Value};
 use thiserror::Error;
@@ -26,43 +25,62 @@ pub const OTHER_CHARACTERS: usize = 32_000;
 pub struct InvalidAnswer {
     /// Where, as a JSON Pointer into the answer.
     pub path: String,
-    /// Why: one of [`reason`].
-    pub reason: &'static str,
+    /// Why.
+    pub reason: AnswerReason,
 }
 
-/// The reasons of `interaction/invalidAnswer`; there are no others.
-pub mod reason {
+/// The reasons of `interaction/invalidAnswer`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum AnswerReason {
     /// A field that answers do not have.
-    pub const UNKNOWN_FIELD: &str = "unknown_field";
+    #[error("unknown_field")]
+    UnknownField,
     /// A value of the wrong type, or a needed one that is not there.
-    pub const WRONG_TYPE: &str = "wrong_type";
+    #[error("wrong_type")]
+    WrongType,
     /// An answer to a question nobody asked.
-    pub const UNKNOWN_QUESTION: &str = "unknown_question";
+    #[error("unknown_question")]
+    UnknownQuestion,
     /// Two positions where one may be chosen.
-    pub const ONE_OPTION_ONLY: &str = "one_option_only";
+    #[error("one_option_only")]
+    OneOptionOnly,
     /// Text where only options count.
-    pub const NO_FREE_TEXT: &str = "no_free_text";
+    #[error("no_free_text")]
+    NoFreeText,
     /// A word that is no decision.
-    pub const UNKNOWN_DECISION: &str = "unknown_decision";
+    #[error("unknown_decision")]
+    UnknownDecision,
 }
 
-/// Reads the answer to an approval. A remembering decision that is none of the request's `choices` counts as `accept`, and a scope is
+impl AnswerReason {
+    /// The word on the wire.
+    #[must_use]
+    pub fn word(self) -> String {
+        self.to_string()
+    }
+
+    fn at(self, path: impl Into<String>) -> InvalidAnswer {
+        InvalidAnswer { path: path.into(), reason: self }
+    }
+}
+
+/// Reads the answer to an approval. A remembering decision that is none of `choices` counts as `accept`, and a scope is
 /// kept for `acceptAlways` only.
 ///
 /// # Errors
 /// When the answer breaks a rule of its shape.
-pub fn check_approval(answer: &Value, request: &ApprovalRequest) -> Result<ApprovalAnswer, InvalidAnswer> {
+pub fn check_approval(answer: &Value, choices: &[Decision]) -> Result<ApprovalAnswer, InvalidAnswer> {
     let fields = object(answer, "", &["decision", "scope", "note"])?;
-    let word = text(fields, "", "decision")?.ok_or_else(|| invalid(reason::WRONG_TYPE, "/decision"))?;
+    let word = text(fields, "", "decision")?.ok_or_else(|| AnswerReason::WrongType.at("/decision"))?;
     let mut decision: Decision =
-        serde_json::from_value(word.into()).map_err(|_| invalid(reason::UNKNOWN_DECISION, "/decision"))?;
+        serde_json::from_value(word.into()).map_err(|_| AnswerReason::UnknownDecision.at("/decision"))?;
     let scope: Option<DecisionScope> = match text(fields, "", "scope")? {
         None => None,
-        Some(word) => Some(serde_json::from_value(word.into()).map_err(|_| invalid(reason::WRONG_TYPE, "/scope"))?),
+        Some(word) => Some(serde_json::from_value(word.into()).map_err(|_| AnswerReason::WrongType.at("/scope"))?),
     };
     let note = text(fields, "", "note")?.map(str::trim).filter(|note| !note.is_empty());
     let remembers = matches!(decision, Decision::AcceptForSession | Decision::AcceptAlways);
-    if remembers && !request.choices.contains(&decision) {
+    if remembers && !choices.contains(&decision) {
         decision = Decision::Accept;
     }
     Ok(ApprovalAnswer {
@@ -77,57 +95,48 @@ pub fn check_approval(answer: &Value, request: &ApprovalRequest) -> Result<Appro
 ///
 /// # Errors
 /// When the answer breaks a rule of its shape or of the questions.
-pub fn check_input(answer: &Value, request: &InputRequest) -> Result<InputAnswer, InvalidAnswer> {
+pub fn check_input(answer: &Value, questions: &[Question]) -> Result<InputAnswer, InvalidAnswer> {
     let fields = object(answer, "", &["answers", "dismissed", "declined"])?;
     let mut given = fields.iter().filter(|(_, value)| !value.is_null());
-    let (Some((name, value)), extra) = (given.next(), given.next()) else {
-        return Err(invalid(reason::WRONG_TYPE, ""));
-    };
+    let (Some((name, value)), extra) = (given.next(), given.next()) else { return Err(AnswerReason::WrongType.at("")) };
     if let Some((extra, _)) = extra {
-        return Err(invalid(reason::WRONG_TYPE, join("", extra)));
+        return Err(AnswerReason::WrongType.at(join("", extra)));
     }
     let mut read = InputAnswer::default();
     match (name.as_str(), value) {
         ("dismissed", Value::Bool(true)) => read.dismissed = Some(true),
         ("declined", Value::Bool(true)) => read.declined = Some(true),
-        ("answers", Value::Object(answers)) => read.answers = Some(check_answers(answers, &request.questions)?),
-        _ => return Err(invalid(reason::WRONG_TYPE, join("", name))),
+        ("answers", Value::Object(answers)) => read.answers = Some(check_answers(answers, questions)?),
+        _ => return Err(AnswerReason::WrongType.at(join("", name))),
     }
     Ok(read)
 }
 
-/// Whether two answers to one interaction are the same: when decision and scope, the selections and texts, or the result are
-/// equal (ruling 4). A note does not count. `counted` is the answer as it was stored; `given` may be as a client sent it.
+/// Whether two answers to one approval are the same. A note does not count.
 #[must_use]
-pub fn are_same(kind: InteractionKind, given: &Value, counted: &Value) -> bool {
-    match kind {
-        InteractionKind::ToolCall | InteractionKind::Input => given == counted,
-        InteractionKind::Approval => {
-            let read = |answer: &Value| serde_json::from_value::<ApprovalAnswer>(answer.clone());
-            let same = |one: ApprovalAnswer, other: ApprovalAnswer| {
-                one.decision == other.decision && one.scope.unwrap_or_default() == other.scope.unwrap_or_default()
-            };
-            read(given).is_ok_and(|given| read(counted).is_ok_and(|counted| same(given, counted)))
-        }
+pub fn same_approval(one: &ApprovalAnswer, other: &ApprovalAnswer) -> bool {
+    one.decision == other.decision && one.scope.unwrap_or_default() == other.scope.unwrap_or_default()
+}
+
+/// Whether two answers to the same questions are the same.
+#[must_use]
+pub fn same_input(one: &InputAnswer, other: &InputAnswer) -> bool {
+    one == other
+}
+
+/// How an approval ends with this answer: a refusal by a person is `declined`.
+#[must_use]
+pub const fn approval_outcome(answer: &ApprovalAnswer) -> Outcome {
+    match answer.decision {
+        Decision::Decline | Decision::Cancel => Outcome::Declined,
+        Decision::Accept | Decision::AcceptForSession | Decision::AcceptAlways => Outcome::Answered,
     }
 }
 
-/// What kind of interaction a stored answer settled. Those of tool calls are not stored with their settlement.
+/// How questions end with this answer. "You decide" is an answer; "stop asking" is a refusal.
 #[must_use]
-pub fn kind_of(answer: Option<&Value>) -> InteractionKind {
-    match answer {
-        Some(answer) if answer.get("decision").is_some() => InteractionKind::Approval,
-        Some(answer) if ["answers", "dismissed", "declined"].iter().any(|field| answer.get(field).is_some()) => {
-            InteractionKind::Input
-        }
-        _ => InteractionKind::ToolCall,
-    }
-}
-
-/// Whether a decision refuses the call: an approval answered so ends as `declined`.
-#[must_use]
-pub const fn is_refusal(decision: Decision) -> bool {
-    matches!(decision, Decision::Decline | Decision::Cancel)
+pub const fn input_outcome(answer: &InputAnswer) -> Outcome {
+    if answer.declined.is_some() { Outcome::Declined } else { Outcome::Answered }
 }
 
 fn check_answers(
@@ -138,7 +147,7 @@ fn check_answers(
     for (id, answer) in answers {
         let path = join("/answers", id);
         let Some(question) = questions.iter().find(|question| question.id == *id) else {
-            return Err(invalid(reason::UNKNOWN_QUESTION, path));
+            return Err(AnswerReason::UnknownQuestion.at(path));
         };
         let answer = check_answer(answer, question, &path)?;
         if answer != QuestionAnswer::default() {
@@ -152,11 +161,11 @@ fn check_answer(answer: &Value, question: &Question, path: &str) -> Result<Quest
     let fields = object(answer, path, &["selected", "other"])?;
     let selected = positions(fields, path, question.options.len())?;
     if selected.len() > 1 && question.multi_select != Some(true) {
-        return Err(invalid(reason::ONE_OPTION_ONLY, join(path, "selected")));
+        return Err(AnswerReason::OneOptionOnly.at(join(path, "selected")));
     }
     let other = text(fields, path, "other")?.map(str::trim).filter(|text| !text.is_empty());
     if other.is_some() && question.allow_other == Some(false) {
-        return Err(invalid(reason::NO_FREE_TEXT, join(path, "other")));
+        return Err(AnswerReason::NoFreeText.at(join(path, "other")));
     }
     Ok(QuestionAnswer {
         selected: selected.into_iter().collect(),
@@ -169,22 +178,18 @@ fn positions(fields: &Map<String, Value>, path: &str, options: usize) -> Result<
     let chosen = match fields.get("selected") {
         None | Some(Value::Null) => return Ok(BTreeSet::new()),
         Some(Value::Array(chosen)) => chosen,
-        Some(_) => return Err(invalid(reason::WRONG_TYPE, path)),
+        Some(_) => return Err(AnswerReason::WrongType.at(path)),
     };
     if let Some(wrong) = chosen.iter().position(|position| !position.is_u64() && !position.is_i64()) {
-        return Err(invalid(reason::WRONG_TYPE, join(&path, &wrong.to_string())));
+        return Err(AnswerReason::WrongType.at(join(&path, &wrong.to_string())));
     }
     Ok(chosen.iter().filter_map(Value::as_u64).filter(|position| *position < options as u64).collect())
 }
 
-fn invalid(reason: &'static str, path: impl Into<String>) -> InvalidAnswer {
-    InvalidAnswer { path: path.into(), reason }
-}
-
 fn object<'a>(value: &'a Value, path: &str, known: &[&str]) -> Result<&'a Map<String, Value>, InvalidAnswer> {
-    let fields = value.as_object().ok_or_else(|| invalid(reason::WRONG_TYPE, path))?;
+    let fields = value.as_object().ok_or_else(|| AnswerReason::WrongType.at(path))?;
     match fields.keys().find(|name| !known.contains(&name.as_str())) {
-        Some(unknown) => Err(invalid(reason::UNKNOWN_FIELD, join(path, unknown))),
+        Some(unknown) => Err(AnswerReason::UnknownField.at(join(path, unknown))),
         None => Ok(fields),
     }
 }
@@ -193,7 +198,7 @@ fn text<'a>(fields: &'a Map<String, Value>, path: &str, name: &str) -> Result<Op
     match fields.get(name) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text)),
-        Some(_) => Err(invalid(reason::WRONG_TYPE, join(path, name))),
+        Some(_) => Err(AnswerReason::WrongType.at(join(path, name))),
     }
 }
 

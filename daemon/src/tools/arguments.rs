@@ -3,7 +3,10 @@
 use ropewalk_protocol::{Problem, limits};
 use serde_json::{Map, Value};
 
-use super::json::{self, JsonProblem};
+use super::{
+    CallFailure,
+    json::{self, JsonProblem},
+};
 
 #[cfg(test)]
 mod tests;
@@ -19,6 +22,15 @@ pub enum ArgumentProblem {
     InvalidJson(String),
     /// They are JSON, but not the arguments of a call.
     Invalid(Problem),
+}
+
+impl From<ArgumentProblem> for CallFailure {
+    fn from(problem: ArgumentProblem) -> Self {
+        match problem {
+            ArgumentProblem::InvalidJson(reason) => Self::InvalidJson { reason },
+            ArgumentProblem::Invalid(problem) => Self::InvalidArguments { problems: vec![problem] },
+        }
+    }
 }
 
 /// Reads the arguments. Nothing, blanks and `null` are `{}`: models leave out what they have no use for.

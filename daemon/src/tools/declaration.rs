@@ -5,10 +5,11 @@ use std::{
     sync::Arc,
 };
 
-use ropewalk_protocol::{Annotations, ApprovalWish, ErrorDetail, Limits, Problem, RpcError, ToolDeclaration};
-use serde::{Deserialize, Serialize};
+use ropewalk_protocol::{ErrorDetail, Limits, Problem, RpcError, ToolDeclaration};
 use serde_json::Value;
 use thiserror::Error;
+
+pub use crate::domain::ClientTool;
 
 use super::{
     digest::tool_digest,
@@ -25,43 +26,6 @@ pub const MIN_TIMEOUT_MS: u64 = 1_000;
 
 /// The longest timeout a declaration or a rule may name.
 pub const MAX_TIMEOUT_MS: u64 = 3_600_000;
-
-/// A declared tool that has passed every check, with what follows from it. Equal when nothing of it changed.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ClientTool {
-    /// What a model calls it, and its name in rules and approvals.
-    pub flat_name: String,
-    /// What rules and approvals bind to.
-    pub digest: String,
-    /// As declared.
-    pub name: String,
-    /// As declared.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub namespace: Option<String>,
-    /// What its namespace is for, said by any declaration of the set.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub namespace_description: Option<String>,
-    /// As declared.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub title: Option<String>,
-    /// As declared.
-    pub description: String,
-    /// As declared; none of the hints where there were no annotations.
-    #[serde(default)]
-    pub annotations: Annotations,
-    /// As declared.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub timeout_ms: Option<u64>,
-    /// As declared.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub approval: Option<ApprovalWish>,
-    /// JSON Schema of its arguments.
-    pub input_schema: Arc<Value>,
-    /// JSON Schema of its structured results.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub output_schema: Option<Arc<Value>>,
-}
 
 /// Why a set of declarations is not taken.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]

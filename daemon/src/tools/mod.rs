@@ -3,7 +3,7 @@
 //! In the order of the path: a client's tools come in through [`declaration`], get their [`names`] and [`digest`], and
 //! stand beside the daemon's own ([`ask_user`]) as [`ToolSpec`]s. For a call, [`policy`] says what the rules say of the tool,
 //! [`arguments`] reads what the model wrote, [`repair`] mends two slips, [`schema`] checks, and [`summary`] says in a line
-//! what it is about. [`answers`] and [`results`] check what comes back. [`texts`] holds every bad end a call can have and
+//! what it is about. [`answers`] and [`results`] check what comes back. [`path`] strings them together, and [`ToolSource`] is where calls go. [`texts`] holds every bad end a call can have and
 //! what the model is told of it. [`json`] is how all of them read JSON.
 
 use std::{borrow::Cow, sync::Arc};
@@ -23,10 +23,12 @@ pub mod declaration;
 pub mod digest;
 pub mod json;
 pub mod names;
+pub mod path;
 pub mod policy;
 pub mod repair;
 pub mod results;
 pub mod schema;
+mod source;
 pub mod summary;
 #[cfg(test)]
 mod tests;
@@ -35,6 +37,7 @@ pub mod texts;
 pub use declaration::{ClientTool, check_declarations};
 pub use policy::{Effective, ToolIdentity};
 pub use schema::Schema;
+pub use source::{SourceCall, SourceResult, ToolSource};
 pub use texts::CallFailure;
 
 /// A tool as a thread has it, whatever its source: what the wire's `Tool`, the model's definition and a call are made of.

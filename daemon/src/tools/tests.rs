@@ -1,3 +1,5 @@
+//! A tool as clients and models are shown it.
+
 use std::sync::Arc;
 
 use ropewalk_protocol::{ClientRef, EffectiveLevel, Limits, PolicyDecision, ToolDeclaration, ToolState};

@@ -5,8 +5,6 @@
 
 use ropewalk_protocol::{CallError, Effect, EffectiveLevel, ItemState, Part, Problem, Severity, limits};
 
-use super::arguments::ArgumentProblem;
-
 #[cfg(test)]
 mod tests;
 
@@ -102,6 +100,12 @@ impl CallFailure {
     #[must_use]
     pub fn adapter_failed(message: impl Into<String>) -> Self {
         Self::Reported { code: "AdapterToolCallFailed".to_owned(), message: message.into() }
+    }
+
+    /// One problem of the arguments.
+    #[must_use]
+    pub fn invalid_argument(path: &str, reason: impl Into<String>) -> Self {
+        Self::InvalidArguments { problems: vec![Problem { path: path.to_owned(), reason: reason.into() }] }
     }
 
     /// The stable word for it.
@@ -234,15 +238,6 @@ impl CallFailure {
     #[must_use]
     pub fn content(&self, tool: &str) -> Vec<Part> {
         vec![Part::text(self.text(tool))]
-    }
-}
-
-impl From<ArgumentProblem> for CallFailure {
-    fn from(problem: ArgumentProblem) -> Self {
-        match problem {
-            ArgumentProblem::InvalidJson(reason) => Self::InvalidJson { reason },
-            ArgumentProblem::Invalid(problem) => Self::InvalidArguments { problems: vec![problem] },
-        }
     }
 }
 

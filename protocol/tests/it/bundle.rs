@@ -1,5 +1,7 @@
 //! The schema bundle as a stranger's program uses it.
 
+use std::{cell::RefCell, collections::HashMap, rc::Rc};
+
 use jsonschema::Validator;
 use ropewalk_protocol::{METHODS, NOTIFICATIONS, bundle, schema_hash};
 use serde_json::{Value, json};
@@ -7,34 +9,43 @@ use serde_json::{Value, json};
 use crate::typed::types;
 
 /// The bundle, ready to check values.
-pub(crate) struct Bundle(Value);
+pub(crate) struct Bundle {
+    document: Value,
+    /// Compiled once each: most recorded lines are events.
+    checks: RefCell<HashMap<String, Rc<Validator>>>,
+}
 
 impl Bundle {
     pub(crate) fn new() -> Self {
-        Self(bundle())
+        Self { document: bundle(), checks: RefCell::default() }
     }
 
     /// A check of the parameters of a method or notification.
-    pub(crate) fn params(&self, name: &str) -> Validator {
-        let entry = if self.0["methods"].get(name).is_some() { "methods" } else { "notifications" };
-        self.check(&self.0[entry][name]["params"])
+    pub(crate) fn params(&self, name: &str) -> Rc<Validator> {
+        let entry = if self.document["methods"].get(name).is_some() { "methods" } else { "notifications" };
+        self.check(&self.document[entry][name]["params"])
     }
 
     /// A check of the result of a method.
-    pub(crate) fn result(&self, name: &str) -> Validator {
-        self.check(&self.0["methods"][name]["result"])
+    pub(crate) fn result(&self, name: &str) -> Rc<Validator> {
+        self.check(&self.document["methods"][name]["result"])
     }
 
     /// A check against one definition.
-    pub(crate) fn definition(&self, name: &str) -> Validator {
-        assert!(self.0["$defs"].get(name).is_some(), "{name} is not defined");
+    pub(crate) fn definition(&self, name: &str) -> Rc<Validator> {
+        assert!(self.document["$defs"].get(name).is_some(), "{name} is not defined");
         self.check(&json!({ "$ref": format!("#/$defs/{name}") }))
     }
 
-    fn check(&self, schema: &Value) -> Validator {
+    fn check(&self, schema: &Value) -> Rc<Validator> {
+        let mut checks = self.checks.borrow_mut();
+        Rc::clone(checks.entry(schema.to_string()).or_insert_with(|| Rc::new(self.compile(schema))))
+    }
+
+    fn compile(&self, schema: &Value) -> Validator {
         let mut document = schema.as_object().expect("a schema of the bundle is an object").clone();
-        document.insert("$schema".to_owned(), self.0["$schema"].clone());
-        document.insert("$defs".to_owned(), self.0["$defs"].clone());
+        document.insert("$schema".to_owned(), self.document["$schema"].clone());
+        document.insert("$defs".to_owned(), self.document["$defs"].clone());
         jsonschema::options().offline().should_validate_formats(true).build(&Value::Object(document)).unwrap()
     }
 }
@@ -68,10 +79,10 @@ fn every_method_and_notification_of_the_catalogue_is_checked_by_type() {
 #[test]
 fn every_definition_is_a_valid_schema_whose_references_lead_somewhere() {
     let bundle = Bundle::new();
-    for name in bundle.0["$defs"].as_object().unwrap().keys() {
+    for name in bundle.document["$defs"].as_object().unwrap().keys() {
         bundle.definition(name);
     }
-    assert!(jsonschema::meta::is_valid(&bundle.0));
+    assert!(jsonschema::meta::is_valid(&bundle.document));
 }
 
 #[test]

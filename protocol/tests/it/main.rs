@@ -5,5 +5,7 @@
 mod bundle;
 mod generated;
 mod page;
+mod samples;
+mod story;
 mod transcripts;
 mod typed;

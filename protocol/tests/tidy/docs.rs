@@ -29,6 +29,23 @@ fn every_path_named_in_the_pages_about_the_code_exists() {
 }
 
 #[test]
+fn the_readme_begins_with_the_two_commands_and_can_be_read_in_one_go() {
+    let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
+    let commands: Vec<_> = readme.lines().skip_while(|line| !line.starts_with("```sh")).skip(1).take(2).collect();
+    assert!(commands[0].starts_with("cargo run -- demo"), "{commands:?}");
+    assert!(commands[1].starts_with("sh .ci/test"), "{commands:?}");
+    assert!(readme.lines().count() <= 120, "the README is over 120 lines");
+}
+
+#[test]
+fn the_raw_client_is_short_and_needs_nothing_but_node() {
+    let client = std::fs::read_to_string(root().join("docs/examples/raw-client.mjs")).unwrap();
+    assert!(client.lines().count() <= 40, "the raw client is over 40 lines");
+    let imports: Vec<_> = client.lines().filter(|line| line.starts_with("import ")).collect();
+    assert_eq!(imports, ["import { connect } from \"node:net\";"]);
+}
+
+#[test]
 fn every_link_of_the_documentation_leads_somewhere() {
     let mut broken = Vec::new();
     for page in files_with(".md") {

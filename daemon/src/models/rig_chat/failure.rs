@@ -238,6 +238,3 @@ fn excerpt(text: &str) -> String {
         None => text,
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -160,6 +160,3 @@ fn tool_name(name: &str) -> ToolName {
     let name = name.chars().map(legal).take(NAME_CHARACTERS).collect::<String>();
     ToolName::new(name).unwrap_or_else(|_| ToolName::new("unknown").expect("the name is not empty"))
 }
-
-#[cfg(test)]
-mod tests;

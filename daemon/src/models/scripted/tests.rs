@@ -6,11 +6,11 @@ use std::sync::{
 };
 
 use futures::{FutureExt, StreamExt, future::BoxFuture};
-use ropewalk_protocol::{Message, RunErrorKind, Timestamp};
+use ropewalk_protocol::{RunErrorKind, Timestamp};
 use serde_json::json;
 
 use super::*;
-use crate::models::ToolDefinition;
+use crate::models::testing::{assistant, chained, request, result, user};
 
 /// A clock whose waits never end, but say that they were asked for.
 #[derive(Default)]
@@ -27,34 +27,9 @@ impl Clock for StoppedClock {
     }
 }
 
-fn chained(role: &str, fields: serde_json::Value) -> Arc<ChainMessage> {
-    let mut message = json!({
-        "messageId": "m", "threadId": "th", "branchId": "th", "role": role, "delivery": "turn",
-        "content": [], "at": "2026-11-30T10:00:00Z",
-    });
-    for (name, value) in fields.as_object().unwrap() {
-        message[name] = value.clone();
-    }
-    let message: Message = serde_json::from_value(message).unwrap();
-    Arc::new(ChainMessage { message, provider_parts: None })
-}
-
-fn user(text: &str) -> Arc<ChainMessage> {
-    chained("user", json!({"content": [{"type": "text", "text": text}]}))
-}
-
-fn request(messages: Vec<Arc<ChainMessage>>) -> ModelRequest {
-    let tool = ToolDefinition {
-        name: "mcp_app__ask_user".to_owned(),
-        description: "Ask.".to_owned(),
-        input_schema: Arc::new(json!({"type": "object"})),
-    };
-    ModelRequest { model: "scripted".to_owned(), instructions: String::new(), messages, tools: vec![tool] }
-}
-
 async fn events(messages: Vec<Arc<ChainMessage>>) -> Vec<Result<ModelEvent, ModelError>> {
     let model = ScriptedModel::new(Arc::new(StoppedClock::default()));
-    model.stream(request(messages)).collect().await
+    model.stream(request(messages, &["mcp_app__ask_user"])).collect().await
 }
 
 #[tokio::test]
@@ -74,11 +49,7 @@ async fn the_answer_is_what_its_deltas_add_up_to() {
 #[tokio::test]
 async fn results_are_reported_under_the_name_the_script_used() {
     let calls = json!([{"callId": "c1", "flatName": "mcp_app__ask_user", "arguments": {}}]);
-    let chain = vec![
-        user("call ask_user"),
-        chained("assistant", json!({"toolCalls": calls})),
-        chained("tool", json!({"callId": "c1", "content": [{"type": "text", "text": "yes"}]})),
-    ];
+    let chain = vec![user("call ask_user"), assistant("", &calls), result("c1", "yes")];
     let events = events(chain).await;
     let Some(Ok(ModelEvent::Finished(answer))) = events.last() else { panic!("{events:?}") };
     assert_eq!(answer.text, "ask_user: yes");
@@ -87,7 +58,7 @@ async fn results_are_reported_under_the_name_the_script_used() {
 #[tokio::test]
 async fn a_summary_is_no_script() {
     let summary = json!({"summary": true, "content": [{"type": "text", "text": "say from the past"}]});
-    let events = events(vec![chained("user", summary), user("hi")]).await;
+    let events = events(vec![chained("user", &summary), user("hi")]).await;
     let Some(Ok(ModelEvent::Finished(answer))) = events.last() else { panic!("{events:?}") };
     assert_eq!(answer.text, "You said: hi");
 }
@@ -109,7 +80,7 @@ async fn a_sleep_goes_by_the_clock_and_ends_with_the_stream() {
     let clock = StoppedClock::default();
     let asked = Arc::clone(&clock.0);
     let model = ScriptedModel::new(Arc::new(clock));
-    let mut stream = model.stream(request(vec![user("say x\nsleep 5\nsay y")]));
+    let mut stream = model.stream(request(vec![user("say x\nsleep 5\nsay y")], &[]));
     assert!(matches!(stream.next().await, Some(Ok(ModelEvent::Text(_)))));
     assert!(stream.next().now_or_never().is_none());
     assert!(asked.load(Ordering::Relaxed));

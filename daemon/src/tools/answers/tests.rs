@@ -1,42 +1,36 @@
-use ropewalk_protocol::{ApprovalRequest, Decision, InputRequest, InteractionKind};
+//! Answers of people: which are taken, and where a wrong one is wrong.
+
+use ropewalk_protocol::{Decision, Outcome, Question};
 use serde_json::{Value, json};
 
-use super::{NOTE_CHARACTERS, OTHER_CHARACTERS, are_same, check_approval, check_input, is_refusal, kind_of};
+use super::{
+    NOTE_CHARACTERS, OTHER_CHARACTERS, approval_outcome, check_approval, check_input, input_outcome, same_approval,
+    same_input,
+};
 
-fn asking(choices: Value) -> ApprovalRequest {
-    serde_json::from_value(json!({
-        "interactionId": "int-1", "threadId": "th-1", "runId": "run-1", "callId": "call-1", "attempt": 1,
-        "tool": {"name": "get_issue", "source": "client:bot", "annotations": {}}, "index": 1, "total": 1,
-        "summary": "get_issue 7", "choices": choices,
-    }))
-    .unwrap()
-}
+const ALL: [Decision; 5] =
+    [Decision::Accept, Decision::AcceptForSession, Decision::AcceptAlways, Decision::Decline, Decision::Cancel];
 
 fn approval(answer: Value) -> Result<Value, (String, String)> {
-    let all = json!(["accept", "acceptForSession", "acceptAlways", "decline", "cancel"]);
-    check_approval(&answer, &asking(all))
+    check_approval(&answer, &ALL)
         .map(|answer| serde_json::to_value(answer).unwrap())
-        .map_err(|invalid| (invalid.path, invalid.reason.to_owned()))
+        .map_err(|invalid| (invalid.path, invalid.reason.word()))
 }
 
 /// The questions of the transcript, and one that takes several options.
-fn questions() -> InputRequest {
-    let questions = json!([
+fn questions() -> Vec<Question> {
+    serde_json::from_value(json!([
         {"id": "env", "text": "Deploy where?", "options": [{"label": "staging"}, {"label": "production"}], "allowOther": false},
         {"id": "when", "text": "When?", "options": [{"label": "now"}, {"label": "tonight"}]},
         {"id": "who/all", "text": "Who?", "options": [{"label": "a"}, {"label": "b"}, {"label": "c"}], "multiSelect": true},
-    ]);
-    serde_json::from_value(json!({
-        "interactionId": "int-1", "threadId": "th-1", "runId": "run-1", "callId": "call-1", "attempt": 1,
-        "questions": questions,
-    }))
+    ]))
     .unwrap()
 }
 
 fn input(answer: Value) -> Result<Value, (String, String)> {
     check_input(&answer, &questions())
         .map(|answer| serde_json::to_value(answer).unwrap())
-        .map_err(|invalid| (invalid.path, invalid.reason.to_owned()))
+        .map_err(|invalid| (invalid.path, invalid.reason.word()))
 }
 
 fn refused(path: &str, reason: &str) -> Result<Value, (String, String)> {
@@ -70,7 +64,7 @@ fn an_approval_that_breaks_a_rule_is_refused_with_path_and_reason() {
 
 #[test]
 fn what_would_not_be_remembered_counts_as_accept() {
-    let few = asking(json!(["accept", "decline"]));
+    let few = [Decision::Accept, Decision::Decline];
     for decision in ["acceptForSession", "acceptAlways"] {
         let answer = check_approval(&json!({"decision": decision, "scope": "global"}), &few).unwrap();
         assert_eq!((answer.decision, answer.scope), (Decision::Accept, None));
@@ -88,12 +82,12 @@ fn a_note_is_cut() {
 
 #[test]
 fn two_approvals_are_the_same_whatever_their_notes() {
-    let same = |one: Value, other: Value| are_same(InteractionKind::Approval, &one, &other);
+    let read = |answer: Value| check_approval(&answer, &ALL).unwrap();
+    let same = |one: Value, other: Value| same_approval(&read(one), &read(other));
     assert!(same(json!({"decision": "decline", "note": "a"}), json!({"decision": "decline"})));
     assert!(same(json!({"decision": "acceptAlways"}), json!({"decision": "acceptAlways", "scope": "project"})));
     assert!(!same(json!({"decision": "acceptAlways"}), json!({"decision": "acceptAlways", "scope": "global"})));
     assert!(!same(json!({"decision": "decline"}), json!({"decision": "cancel"})));
-    assert!(!same(json!({"decision": "never"}), json!({"decision": "never"})), "it is no answer");
 }
 
 #[test]
@@ -139,28 +133,19 @@ fn a_free_answer_is_cut() {
 }
 
 #[test]
-fn two_answers_are_the_same_when_selections_and_texts_or_results_are() {
-    let read = |answer: Value| input(json!({"answers": answer})).unwrap();
-    let same = |one: &Value, other: &Value| are_same(InteractionKind::Input, one, other);
+fn two_answers_are_the_same_when_selections_and_texts_are() {
+    let read = |answer: Value| check_input(&json!({"answers": answer}), &questions()).unwrap();
     let several = read(json!({"who/all": {"selected": [0, 2]}, "env": {"selected": []}}));
-    assert!(same(&several, &read(json!({"who/all": {"selected": [2, 0]}}))));
-    assert!(!same(&several, &read(json!({"who/all": {"selected": [2, 0], "other": "d"}}))));
-    let result = |text: &str| json!({"success": true, "contentItems": [{"type": "text", "text": text}]});
-    assert!(are_same(InteractionKind::ToolCall, &result("a"), &result("a")));
-    assert!(!are_same(InteractionKind::ToolCall, &result("a"), &result("b")));
+    assert!(same_input(&several, &read(json!({"who/all": {"selected": [2, 0]}}))));
+    assert!(!same_input(&several, &read(json!({"who/all": {"selected": [2, 0], "other": "d"}}))));
 }
 
 #[test]
-fn a_stored_answer_tells_its_kind() {
-    assert_eq!(kind_of(Some(&json!({"decision": "accept"}))), InteractionKind::Approval);
-    for answer in [json!({"answers": {}}), json!({"dismissed": true}), json!({"declined": true})] {
-        assert_eq!(kind_of(Some(&answer)), InteractionKind::Input);
-    }
-    assert_eq!(kind_of(None), InteractionKind::ToolCall);
-}
-
-#[test]
-fn decline_and_cancel_refuse() {
-    assert!(is_refusal(Decision::Decline) && is_refusal(Decision::Cancel));
-    assert!(!is_refusal(Decision::Accept) && !is_refusal(Decision::AcceptForSession));
+fn a_refusal_is_declined_and_all_else_answered() {
+    let of = |decision: &str| approval_outcome(&check_approval(&json!({"decision": decision}), &ALL).unwrap());
+    assert_eq!([of("decline"), of("cancel")], [Outcome::Declined; 2]);
+    assert_eq!([of("accept"), of("acceptAlways")], [Outcome::Answered; 2]);
+    let of = |answer: Value| input_outcome(&check_input(&answer, &questions()).unwrap());
+    assert_eq!([of(json!({"dismissed": true})), of(json!({"answers": {}}))], [Outcome::Answered; 2]);
+    assert_eq!(of(json!({"declined": true})), Outcome::Declined);
 }

@@ -1,3 +1,5 @@
+//! What a model writes as arguments, and how it is read.
+
 use serde_json::json;
 
 use super::{ARGUMENT_LEVELS, ArgumentProblem, parse_arguments};

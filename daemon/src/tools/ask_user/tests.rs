@@ -1,3 +1,5 @@
+//! Questions of a model to a person: their limits, and what the model is told.
+
 use ropewalk_protocol::{InputAnswer, Outcome, PolicyDecision, Problem, Question};
 use serde_json::{Value, json};
 

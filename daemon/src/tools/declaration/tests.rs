@@ -1,3 +1,5 @@
+//! Declarations of clients: what is taken, and the path of what is not.
+
 use std::sync::Arc;
 
 use ropewalk_protocol::{ApprovalWish, ErrorDetail, Limits, RpcError, ToolDeclaration};

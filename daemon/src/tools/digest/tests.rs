@@ -1,3 +1,5 @@
+//! Digests: what changes them and what does not.
+
 use ropewalk_protocol::Annotations;
 use serde_json::{Value, json};
 

@@ -1,3 +1,5 @@
+//! JSON from outside: what can be represented, and where the rest is refused.
+
 use serde_json::{Value, json};
 
 use super::{JsonProblem, join, levels, parse};

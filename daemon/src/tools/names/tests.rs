@@ -1,3 +1,5 @@
+//! Flat names: their form, their limit, and the near ones of a wrong one.
+
 use super::{NameProblem, check_client_flat_name, check_name, flat_name, near_names, server_flat_name};
 
 #[test]

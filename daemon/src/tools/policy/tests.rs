@@ -1,3 +1,5 @@
+//! Rules: which one counts, and for what.
+
 use std::sync::Arc;
 
 use ropewalk_protocol::{

@@ -1,3 +1,5 @@
+//! The two slips of a model that are mended, and everything that is not.
+
 use serde_json::{Value, json};
 
 use super::repair;

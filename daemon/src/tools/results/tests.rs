@@ -1,3 +1,5 @@
+//! Results of tools: what counts as success, and what the model sees of it.
+
 use base64::{Engine, engine::general_purpose::STANDARD};
 use ropewalk_protocol::{BlobRef, Effect, Part, Problem};
 use serde_json::{Value, json};

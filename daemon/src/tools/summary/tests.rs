@@ -1,3 +1,5 @@
+//! The one line that says what a call is about.
+
 use serde_json::{Value, json};
 
 use super::{SUMMARY_CHARACTERS, summary};

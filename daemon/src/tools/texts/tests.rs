@@ -1,3 +1,5 @@
+//! Every bad end of a call, and what the model is told of it.
+
 use std::collections::HashSet;
 
 use ropewalk_protocol::{Effect, EffectiveLevel, ItemState, Problem, Severity};

@@ -1,0 +1,151 @@
+//! The one error of the SDK.
+
+use std::{io, path::PathBuf};
+
+use ropewalk_peer::CallError;
+use ropewalk_protocol::{ErrorDetail, MessageId, RpcError, RunId};
+
+use crate::RunResult;
+
+/// What can go wrong, in this process, on the way, or at the daemon.
+///
+/// A run that fails or is stopped is no error but a [`RunResult`]; [`RunResult::into_result`] makes one of it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The daemon refused the request. The message says what, where and what to do next; [`Error::kind`] tells
+    /// programs.
+    #[error(transparent)]
+    Rpc(Box<RpcError>),
+    /// The connection ended, or was closed, before the answer came. Whether the request was carried out is not known:
+    /// repeat it with the same operation id.
+    #[error("The connection to the daemon is over.")]
+    Disconnected,
+    /// Nobody answered in time. Whether the request was carried out is not known.
+    #[error("{what} was not answered within {after_ms} ms.")]
+    Timeout {
+        /// The method, or what else was waited for.
+        what: String,
+        /// How long was waited.
+        after_ms: u64,
+    },
+    /// The socket is there, but cannot be used.
+    #[error("The daemon's socket {} cannot be used: {reason}", socket.display())]
+    Connect {
+        /// The socket.
+        socket: PathBuf,
+        /// What stands in the way.
+        reason: String,
+        /// What the system said.
+        #[source]
+        source: Option<io::Error>,
+    },
+    /// No daemon runs, and none was to be started.
+    #[error("No daemon listens at {}. Start one with `ropewalk daemon`, or connect with `start_on_demand(true)`.", socket.display())]
+    NotRunning {
+        /// The socket.
+        socket: PathBuf,
+    },
+    /// No daemon runs, and none could be started.
+    #[error("No daemon could be started: {reason} Tried: {}.", tried.join(", "))]
+    StartFailed {
+        /// What was tried, in order.
+        tried: Vec<String>,
+        /// Why it did not work, and what to do.
+        reason: String,
+    },
+    /// A required capability has no handler. Nothing was sent.
+    #[error("{capability} were required, but no handler was registered with `{method}`.")]
+    MissingHandler {
+        /// `Approvals` or `Questions`.
+        capability: &'static str,
+        /// The method of the connect builder that registers one.
+        method: &'static str,
+    },
+    /// An option of the connect builder cannot be used. Nothing was sent.
+    #[error("{option}: {reason}")]
+    InvalidOption {
+        /// The option.
+        option: &'static str,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A tool cannot be declared as it is. Nothing was sent.
+    #[error("The tool `{tool}` cannot be declared: {path}: {reason}")]
+    InvalidTool {
+        /// Its name.
+        tool: String,
+        /// Where in the declaration, as a JSON Pointer.
+        path: String,
+        /// What is wrong there.
+        reason: String,
+    },
+    /// A request is larger than the daemon takes. Nothing was sent.
+    #[error("The parameters of {method} have {actual} bytes; the daemon takes messages of at most {limit}.")]
+    TooLarge {
+        /// The method.
+        method: String,
+        /// The limit, in bytes.
+        limit: u64,
+        /// The length, in bytes.
+        actual: u64,
+    },
+    /// The daemon's answer makes no sense to this build of the SDK.
+    #[error("The answer to {method} cannot be read: {reason}")]
+    Unreadable {
+        /// The method.
+        method: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The input was recorded as an aside on an idle branch: there is no run whose end could be waited for.
+    #[error("The input was recorded as message {message_id}; an aside on an idle branch starts no run.")]
+    NoRun {
+        /// The message it became.
+        message_id: MessageId,
+    },
+    /// The input was taken out of the queue before its turn came.
+    #[error("Run {run_id} was removed from the queue before it began.")]
+    RunRemoved {
+        /// The run that never began.
+        run_id: RunId,
+    },
+    /// The run did not complete: what [`RunResult::into_result`] makes of a result that is not `completed`.
+    #[error("{}", .0.why())]
+    RunNotCompleted(Box<RunResult>),
+}
+
+impl Error {
+    /// The kind of a refusal and the data that belongs to it; none for errors that are not the daemon's.
+    #[must_use]
+    pub const fn kind(&self) -> Option<&ErrorDetail> {
+        match self {
+            Self::Rpc(error) => Some(&error.data.detail),
+            _ => None,
+        }
+    }
+
+    /// Whether the same request may succeed later without a change.
+    #[must_use]
+    pub const fn is_retryable(&self) -> bool {
+        match self {
+            Self::Rpc(error) => error.data.retryable,
+            Self::Disconnected | Self::Timeout { .. } | Self::NotRunning { .. } => true,
+            _ => false,
+        }
+    }
+
+    pub(crate) fn of_call(method: &str, error: CallError) -> Self {
+        match error {
+            CallError::Rpc(error) => Self::Rpc(Box::new(error)),
+            CallError::Closed => Self::Disconnected,
+            CallError::Unreadable(reason) => Self::Unreadable { method: method.to_owned(), reason },
+            CallError::TooLarge { what: "request", limit, actual } => {
+                Self::TooLarge { method: method.to_owned(), limit, actual }
+            }
+            error @ CallError::TooLarge { .. } => {
+                Self::Unreadable { method: method.to_owned(), reason: error.to_string() }
+            }
+        }
+    }
+}

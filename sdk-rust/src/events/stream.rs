@@ -1,0 +1,248 @@
+//! The events of a thread for one reader: every durable one exactly once and in order, whatever happened on the way.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    fmt,
+    future::poll_fn,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll, Waker},
+};
+
+use futures::{FutureExt, Stream, future::BoxFuture};
+use ropewalk_protocol::{Event, ItemId, Seq, ThreadEvent, ThreadEventsParams, ThreadId};
+use serde::Deserialize;
+use serde_json::value::{RawValue, to_raw_value};
+
+use super::{Delivered, End, Mailbox, mailbox::Next};
+use crate::{Client, Error};
+
+/// The events of a thread.
+///
+/// Every durable event after the starting point comes exactly once and in order. A reader that falls behind costs a
+/// bounded amount of memory: what did not fit is fetched from the daemon's log. Deltas of a slow reader are merged, and
+/// left out when even that does not help: their `offset` tells, and the completed item is authoritative.
+///
+/// Polling can be given up at any point (a timeout, `select!`) without loss. The stream ends after the thread or client
+/// was closed, and with [`Error::Disconnected`] when the connection was lost. Dropping it ends nothing else.
+#[must_use = "events are read by polling the stream"]
+pub struct EventStream {
+    client: Client,
+    thread: ThreadId,
+    mailbox: Arc<Mailbox>,
+    /// The last durable event that was handed out.
+    last: Seq,
+    /// The event that showed a gap, until the gap is filled.
+    held: Option<Delivered>,
+    backlog: VecDeque<Delivered>,
+    pull: Option<BoxFuture<'static, Result<Pulled, Error>>>,
+    /// How many bytes of each open item's text were handed out.
+    offsets: HashMap<ItemId, u64>,
+    ended: bool,
+}
+
+/// A page of the log, its events read one by one so that a new type does not make the page unreadable.
+struct Pulled {
+    events: Vec<Delivered>,
+    next_after: Seq,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RawPage {
+    events: Vec<Box<RawValue>>,
+    next_after: Seq,
+}
+
+impl EventStream {
+    /// Begins behind `after`, or behind the newest event that has arrived.
+    pub(crate) fn new(client: Client, thread: ThreadId, after: Option<Seq>) -> Self {
+        let (mailbox, newest) = client.hub().subscribe(&thread);
+        Self {
+            client,
+            thread,
+            mailbox,
+            last: after.unwrap_or(newest),
+            held: None,
+            backlog: VecDeque::new(),
+            pull: None,
+            offsets: HashMap::new(),
+            ended: false,
+        }
+    }
+
+    /// The last durable event that was handed out, or behind which the stream began: what to resume after.
+    #[must_use]
+    pub const fn last_seq(&self) -> Seq {
+        self.last
+    }
+
+    /// Moves the starting point of a stream that has handed out nothing yet.
+    pub(crate) const fn start_after(&mut self, seq: Seq) {
+        self.last = seq;
+    }
+
+    /// The next event; none after the end.
+    ///
+    /// # Errors
+    /// [`Error::Disconnected`] when the connection was lost, and what reading the log may meet. The stream has ended then.
+    pub async fn next(&mut self) -> Option<Result<Arc<ThreadEvent>, Error>> {
+        poll_fn(|cx| self.poll(cx)).await
+    }
+
+    pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Arc<ThreadEvent>, Error>>> {
+        loop {
+            if self.ended {
+                return Poll::Ready(None);
+            }
+            if let Some(pull) = &mut self.pull {
+                let pulled = std::task::ready!(pull.poll_unpin(cx));
+                self.pull = None;
+                if let Err(error) = pulled.and_then(|page| self.take_in(page)) {
+                    return self.fail(error);
+                }
+            }
+            match self.step(cx.waker()) {
+                Step::Event(event) => return Poll::Ready(Some(Ok(event))),
+                Step::Again => {}
+                Step::Pull => self.pull = Some(self.start_pull()),
+                Step::Wait => return Poll::Pending,
+                Step::End(End::Closed) => self.ended = true,
+                Step::End(End::Lost) => return self.fail(Error::Disconnected),
+            }
+        }
+    }
+
+    fn fail(&mut self, error: Error) -> Poll<Option<Result<Arc<ThreadEvent>, Error>>> {
+        self.ended = true;
+        Poll::Ready(Some(Err(error)))
+    }
+
+    fn step(&mut self, waker: &Waker) -> Step {
+        if let Some(event) = self.backlog.pop_front() {
+            return self.judge(event);
+        }
+        if let Some(event) = self.held.take() {
+            return self.judge(event);
+        }
+        match self.mailbox.take(waker) {
+            Next::Event(event) => self.judge(event),
+            Next::Empty(newest) | Next::Ended(newest, End::Lost) if newest > self.last => Step::Pull,
+            Next::Empty(_) => Step::Wait,
+            Next::Ended(_, end) => Step::End(end),
+        }
+    }
+
+    /// Whether an event comes next, was handed out already, or shows that something is missing before it.
+    fn judge(&mut self, event: Delivered) -> Step {
+        match (event.seq, event.after) {
+            (Some(seq), _) if seq <= self.last => Step::Again,
+            (Some(seq), _) if seq == self.last + 1 => {
+                self.last = seq;
+                match event.event {
+                    Some(event) => {
+                        self.forget_offset(&event.event);
+                        Step::Event(event)
+                    }
+                    None => Step::Again,
+                }
+            }
+            (None, Some(after)) if after < self.last => Step::Again,
+            (None, Some(after)) if after == self.last => {
+                event.event.and_then(|event| self.trim(event)).map_or(Step::Again, Step::Event)
+            }
+            (None, None) => Step::Again,
+            _ => {
+                self.held = Some(event);
+                Step::Pull
+            }
+        }
+    }
+
+    /// Cuts from a delta what was handed out before; a connection that joins again is sent an item's text anew.
+    fn trim(&mut self, event: Arc<ThreadEvent>) -> Option<Arc<ThreadEvent>> {
+        let Event::ItemDelta { item_id, offset, text } = &event.event else { return Some(event) };
+        let seen = self.offsets.entry(item_id.clone()).or_default();
+        let end = offset + text.len() as u64;
+        if end <= *seen {
+            return None;
+        }
+        let known = usize::try_from(seen.saturating_sub(*offset)).unwrap_or(0);
+        *seen = end;
+        if known == 0 || !text.is_char_boundary(known) {
+            return Some(event);
+        }
+        let mut event = (*event).clone();
+        if let Event::ItemDelta { offset, text, .. } = &mut event.event {
+            *offset += known as u64;
+            text.drain(..known);
+        }
+        Some(Arc::new(event))
+    }
+
+    fn forget_offset(&mut self, event: &Event) {
+        if let Event::ItemCompleted { item } = event {
+            self.offsets.remove(&item.item_id);
+        }
+    }
+
+    fn take_in(&mut self, page: Pulled) -> Result<(), Error> {
+        let before = self.last;
+        if page.events.is_empty() && page.next_after > before {
+            self.last = page.next_after;
+        }
+        let progress = page.next_after > before || page.events.iter().any(|event| event.position() > before);
+        if !progress {
+            let reason = format!("it has no events after {before}, although there are some");
+            return Err(Error::Unreadable { method: "thread/events".to_owned(), reason });
+        }
+        self.backlog.extend(page.events);
+        Ok(())
+    }
+
+    fn start_pull(&self) -> BoxFuture<'static, Result<Pulled, Error>> {
+        let client = self.client.clone();
+        let params =
+            ThreadEventsParams { thread_id: self.thread.clone(), after: self.last, limit: None, wait_ms: None };
+        async move {
+            let method = "thread/events";
+            let unreadable =
+                |error: serde_json::Error| Error::Unreadable { method: method.to_owned(), reason: error.to_string() };
+            let params = to_raw_value(&params).map_err(unreadable)?;
+            let answer = client.link().call_raw(method, &params).await?;
+            let page: RawPage = serde_json::from_str(answer.get()).map_err(unreadable)?;
+            let events = page.events.iter().map(|event| Ok(Delivered::read(event)?.1)).collect::<Result<_, _>>();
+            Ok(Pulled { events: events.map_err(unreadable)?, next_after: page.next_after })
+        }
+        .boxed()
+    }
+}
+
+/// What a look at the next event leads to.
+enum Step {
+    Event(Arc<ThreadEvent>),
+    Again,
+    Pull,
+    Wait,
+    End(End),
+}
+
+impl Stream for EventStream {
+    type Item = Result<Arc<ThreadEvent>, Error>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.poll(cx)
+    }
+}
+
+impl Drop for EventStream {
+    fn drop(&mut self) {
+        self.client.hub().unsubscribe(&self.thread, &self.mailbox);
+    }
+}
+
+impl fmt::Debug for EventStream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EventStream").field("thread", &self.thread).field("last", &self.last).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,49 @@
+//! The daemon itself and its settings.
+
+use ropewalk_protocol::{DaemonShutdown, DaemonState, DaemonStatus, Empty, Settings, SettingsRead, ShutdownParams};
+
+use super::{noun, verbs};
+use crate::Error;
+
+noun! {
+    /// The daemon itself.
+    Daemon
+}
+
+impl Daemon {
+    /// How the daemon is.
+    ///
+    /// # Errors
+    /// As [`Client::call`](crate::Client::call).
+    pub async fn status(&self) -> Result<DaemonState, Error> {
+        self.client.call::<DaemonStatus>(Empty {}).await
+    }
+
+    /// Stops the daemon for everybody: it takes no more work, parks what runs, writes everything down and exits.
+    ///
+    /// # Errors
+    /// As [`Client::call`](crate::Client::call).
+    pub async fn shutdown(&self, params: ShutdownParams) -> Result<(), Error> {
+        self.client.call::<DaemonShutdown>(params).await.map(|Empty {}| ())
+    }
+}
+
+noun! {
+    /// Settings of the daemon.
+    SettingsNoun
+}
+
+impl SettingsNoun {
+    /// The settings as they are.
+    ///
+    /// # Errors
+    /// As [`Client::call`](crate::Client::call).
+    pub async fn read(&self) -> Result<Settings, Error> {
+        Ok(self.client.call::<SettingsRead>(Empty {}).await?.settings)
+    }
+
+    verbs! {
+        /// Changes settings: what is named is set, null clears.
+        update = SettingsUpdate;
+    }
+}

@@ -1,0 +1,53 @@
+//! The nouns of the wire, one file each: `run/stop` is `client.runs().stop(…)`.
+
+mod daemon;
+mod endpoints;
+mod interactions;
+mod policies;
+mod projects;
+mod runs;
+mod threads;
+
+pub use daemon::{Daemon, SettingsNoun};
+pub use endpoints::{Endpoints, Secrets};
+pub use interactions::Interactions;
+pub use policies::Policies;
+pub use projects::{Grants, Projects};
+pub use runs::Runs;
+pub use threads::Threads;
+
+/// Declares a noun: a handle that knows its client and has the verbs of one file.
+macro_rules! noun {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug)]
+        pub struct $name {
+            client: crate::Client,
+        }
+
+        impl $name {
+            pub(crate) const fn new(client: crate::Client) -> Self {
+                Self { client }
+            }
+        }
+    };
+}
+
+/// Declares verbs that take the parameters of the wire as they are.
+macro_rules! verbs {
+    ($($(#[$doc:meta])* $name:ident = $method:ident;)*) => {$(
+        $(#[$doc])*
+        ///
+        /// # Errors
+        /// As [`Client::call`](crate::Client::call).
+        pub async fn $name(
+            &self,
+            params: <ropewalk_protocol::$method as ropewalk_protocol::Method>::Params,
+        ) -> Result<<ropewalk_protocol::$method as ropewalk_protocol::Method>::Result, crate::Error> {
+            self.client.call::<ropewalk_protocol::$method>(params).await
+        }
+    )*};
+}
+
+pub(crate) use noun;
+pub(crate) use verbs;

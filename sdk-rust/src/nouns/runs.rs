@@ -1,0 +1,36 @@
+//! Runs of any thread, by their ids.
+
+use ropewalk_protocol::{Run, RunId, RunParams, RunRead};
+
+use super::{noun, verbs};
+use crate::Error;
+
+noun! {
+    /// Runs of any thread. [`Thread::run`](crate::Thread::run) is the pleasant way to make one.
+    Runs
+}
+
+impl Runs {
+    verbs! {
+        /// Submits input. Durable before the answer.
+        submit = RunSubmit;
+        /// Stops a run. Idempotent, and always answered.
+        stop = RunStop;
+        /// Waits until a run has ended, or until it needs a person. A timeout is no error.
+        wait = RunWait;
+        /// The runs, newest first.
+        list = RunList;
+        /// Leaves a bad end as it is and releases what waits behind it.
+        skip = RunSkip;
+        /// What waits on a branch.
+        queue = QueueList;
+    }
+
+    /// A run.
+    ///
+    /// # Errors
+    /// As [`Client::call`](crate::Client::call).
+    pub async fn read(&self, run: impl Into<RunId>) -> Result<Run, Error> {
+        Ok(self.client.call::<RunRead>(RunParams { run_id: run.into() }).await?.run)
+    }
+}

@@ -1,0 +1,148 @@
+//! A thread this client is attached to.
+
+mod open;
+mod registration;
+
+use std::fmt;
+
+use ropewalk_protocol::{
+    Seq, Thread as Header, ThreadId, ThreadParams, ThreadRead, ThreadResume, ThreadTools as ThreadToolsMethod,
+    ThreadToolsParams, ThreadUnsubscribe, Tool as EffectiveTool,
+};
+
+pub use open::{ResumeThread, Resumed, StartThread};
+pub use registration::Registration;
+
+use crate::{Client, Error, EventStream, Input, RunRequest, Tool};
+
+/// A thread this client is attached to: it is sent the events, offered the approvals and questions, and called for the
+/// tools.
+///
+/// Cheap to clone. Dropping it ends nothing: the client stays attached, so that handlers go on answering for runs under
+/// way, until [`Thread::close`] or the end of the client.
+#[derive(Clone)]
+pub struct Thread {
+    pub(crate) client: Client,
+    id: ThreadId,
+    seq: Seq,
+}
+
+impl Thread {
+    /// The thread's id; also that of its original branch.
+    #[must_use]
+    pub const fn id(&self) -> &ThreadId {
+        &self.id
+    }
+
+    /// The thread's last event at the moment this client attached.
+    #[must_use]
+    pub const fn attached_at(&self) -> Seq {
+        self.seq
+    }
+
+    /// The client.
+    #[must_use]
+    pub const fn client(&self) -> &Client {
+        &self.client
+    }
+
+    /// Submits input; await the builder for the run's result, or read its events as they come.
+    ///
+    /// ```no_run
+    /// # async fn example(thread: ropewalk::Thread) -> Result<(), ropewalk::Error> {
+    /// let result = thread.run("What is issue 7 about?").await?;
+    /// println!("{}", result.text());
+    /// # Ok(()) }
+    /// ```
+    pub fn run(&self, input: impl Into<Input>) -> RunRequest {
+        RunRequest::new(self.clone(), input.into())
+    }
+
+    /// The thread's events from now on, of all its runs and branches.
+    pub fn events(&self) -> EventStream {
+        EventStream::new(self.client.clone(), self.id.clone(), None)
+    }
+
+    /// The thread's events after a position, the stored ones first; 0 for all there ever were.
+    pub fn events_after(&self, seq: Seq) -> EventStream {
+        EventStream::new(self.client.clone(), self.id.clone(), Some(seq))
+    }
+
+    /// The thread's header and branches, as they are now.
+    ///
+    /// # Errors
+    /// As [`Client::call`].
+    pub async fn read(&self) -> Result<Header, Error> {
+        Ok(self.client.call::<ThreadRead>(ThreadParams { thread_id: self.id.clone() }).await?.thread)
+    }
+
+    /// The effective tools: those of all clients and sources, with what the rules say of them.
+    ///
+    /// # Errors
+    /// As [`Client::call`].
+    pub async fn tools(&self) -> Result<Vec<EffectiveTool>, Error> {
+        let params = ThreadToolsParams { thread_id: self.id.clone(), schemas: None };
+        Ok(self.client.call::<ThreadToolsMethod>(params).await?.items)
+    }
+
+    /// Attaches a tool, beside those this client has there, until the registration is dropped. One of the same namespace
+    /// and name is replaced.
+    ///
+    /// The model sees it from its next step on. A tool that was declared before in the very same words is bound
+    /// without asking the daemon.
+    ///
+    /// # Errors
+    /// [`Error::InvalidTool`] before anything is sent; else as [`Client::call`], and nothing has changed then.
+    pub async fn attach(&self, tool: Tool) -> Result<Registration, Error> {
+        tool.check()?;
+        let handlers = self.client.duties().bindings.thread(&self.id);
+        let _turn = handlers.declaring.lock().await;
+        let declared = handlers.is_declared(&tool);
+        let (registered, before) = handlers.bind(tool);
+        let registration = Registration::new(&handlers, registered);
+        if declared {
+            return Ok(registration);
+        }
+        let tools = handlers.tools();
+        let outcome = match tools.check() {
+            Ok(()) => self.declare(&tools).await,
+            Err(error) => Err(error),
+        };
+        match outcome {
+            Ok(()) => handlers.declared(&tools),
+            Err(error) => {
+                drop(registration);
+                before.into_iter().for_each(|tool| drop(handlers.bind(tool)));
+                return Err(error);
+            }
+        }
+        Ok(registration)
+    }
+
+    async fn declare(&self, tools: &crate::Tools) -> Result<(), Error> {
+        let after = self.client.hub().newest(&self.id);
+        let mut params = open::resume_params(self.id.clone());
+        params.tools = Some(tools.declarations().cloned().collect());
+        params.after = Some(after);
+        let resumed = self.client.call::<ThreadResume>(params).await?;
+        self.client.hub().advance(&self.id, resumed.seq);
+        Ok(())
+    }
+
+    /// Detaches this client from the thread: streams of it end, its handlers are forgotten, and approvals and questions
+    /// of it are no longer offered here. Runs go on.
+    ///
+    /// # Errors
+    /// As [`Client::call`]; this side is detached in any case.
+    pub async fn close(self) -> Result<(), Error> {
+        self.client.hub().close(&self.id);
+        self.client.duties().bindings.forget(&self.id);
+        self.client.call::<ThreadUnsubscribe>(ThreadParams { thread_id: self.id.clone() }).await.map(|_| ())
+    }
+}
+
+impl fmt::Debug for Thread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Thread").field("id", &self.id).field("client", &self.client).finish_non_exhaustive()
+    }
+}
