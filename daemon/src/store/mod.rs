@@ -27,6 +27,9 @@ pub use memory::MemoryStore;
 pub use operation::OperationRow;
 pub use record::{OperationRecord, Record};
 
+/// The version of the log format this build writes.
+pub const FORMAT_VERSION: u64 = header::LOG_VERSION;
+
 /// Which log.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum LogName {
