@@ -77,7 +77,7 @@ pub(super) fn params<P: DeserializeOwned>(request: Request) -> Option<(P, Respon
 pub(super) fn written(answer: &impl Serialize) -> Answer {
     match serde_json::to_string(answer) {
         Ok(text) => Ok(text.into()),
-        Err(error) => Err(declined("answer", &format!("gave what is no JSON: {error}"))),
+        Err(error) => Err(Box::new(declined("answer", &format!("gave what is no JSON: {error}")))),
     }
 }
 

@@ -58,8 +58,8 @@ pub(super) fn take(duties: &Arc<Duties>, request: Request) {
         let answer = fenced(async move { handler(questions).await }).await;
         let answer = match answer {
             Ok(Some(answer)) => written(&answer),
-            Ok(None) => Err(declined("input", "gave no answer")),
-            Err(panic) => Err(declined("input", &format!("panicked: {panic}"))),
+            Ok(None) => Err(Box::new(declined("input", "gave no answer"))),
+            Err(panic) => Err(Box::new(declined("input", &format!("panicked: {panic}")))),
         };
         duties.ledger.finish(&id, answer);
     });
