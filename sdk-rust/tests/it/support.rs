@@ -79,6 +79,27 @@ impl Fake {
         self.shared.replies.lock().unwrap().insert(method.to_owned(), Box::new(reply));
     }
 
+    /// No longer answers a method by itself.
+    pub(crate) fn hold(&self, method: &str) {
+        self.shared.replies.lock().unwrap().remove(method);
+    }
+
+    /// Answers `thread/events` from these events, in pages of 100.
+    pub(crate) fn keep_log(&self, thread: &'static str, log: Vec<(u64, Value)>) {
+        self.reply("thread/events", move |params| {
+            let after = params["after"].as_u64().unwrap();
+            assert_eq!(params["threadId"], thread);
+            let page: Vec<Value> = log
+                .iter()
+                .filter(|(seq, _)| *seq > after)
+                .take(100)
+                .map(|(seq, event)| durable(thread, *seq, event.clone()))
+                .collect();
+            let next_after = page.last().map_or(after, |event| event["seq"].as_u64().unwrap());
+            Ok(json!({"events": page, "nextAfter": next_after}))
+        });
+    }
+
     /// The parameters of every request of a method so far.
     pub(crate) fn asked(&self, method: &str) -> Vec<Value> {
         let asked = self.shared.asked.lock().unwrap();
