@@ -1,1 +1,14 @@
-//! Stub.
+//! Ropewalk's conformance kit: what stands opposite the daemon in a test.
+//!
+//! * [`ScriptedServer`] is a model provider on a loopback port: the scripted model in the shape of OpenAI's chat
+//!   completions, with a [strict mode](ServerOptions::strict), a journal of requests and [faults](Fault) on demand.
+//! * [`RawServer`] plays bodies byte for byte and chunk for chunk, for answers no honest server gives.
+//! * [`serve`] is the command `conformance serve`, for tests in other languages.
+
+mod raw;
+mod scripted;
+mod serve;
+
+pub use raw::{RawEnding, RawReply, RawServer};
+pub use scripted::{Fault, RecordedRequest, ScriptedServer, ServerOptions};
+pub use serve::{ServeArgs, serve};

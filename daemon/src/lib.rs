@@ -3,7 +3,7 @@
 //! [`server`] accepts, [`connection`] reads and writes bytes, [`dispatch`] finds the method, [`methods`] translate,
 //! [`peer`] knows the attached client, [`engine`] owns threads and drives runs, [`domain`] decides, [`tools`] and
 //! [`models`] reach outside, [`catalogue`] keeps what belongs to no thread, and [`store`] makes it last.
-//! [`cli`] and [`embed`] are clients of all this.
+//! [`page`] is what all lists share. [`cli`] and [`embed`] are clients of all this.
 
 pub mod catalogue;
 pub mod cli;
@@ -16,6 +16,7 @@ pub mod embed;
 pub mod engine;
 pub mod methods;
 pub mod models;
+pub mod page;
 pub mod peer;
 pub mod secrets;
 pub mod server;

@@ -7,7 +7,7 @@ use crate::{BlobId, ResourceId, ReviewId};
 
 /// One part of an input, a message or a tool result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase", deny_unknown_fields)]
+#[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Part {
     /// Text.
     Text {

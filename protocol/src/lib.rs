@@ -2,9 +2,11 @@
 //!
 //! In the order in which a message meets them: [`rpc`](RequestId) envelopes, the [`Method`]s and
 //! [`Notification`]s by noun, the objects they speak of, [`Event`]s, [`RpcError`]s and [`limits`]. [`METHODS`] and
-//! [`NOTIFICATIONS`] list everything there is; schema, documentation and TypeScript types are made from them.
+//! [`NOTIFICATIONS`] list everything there is; from them comes the [`bundle`], and from that the documentation and the
+//! TypeScript types.
 
 mod catalogue;
+mod closed;
 mod content;
 mod error;
 mod event;
@@ -14,6 +16,7 @@ mod methods;
 mod objects;
 mod patch;
 mod rpc;
+mod schema;
 mod time;
 
 pub use catalogue::*;
@@ -26,6 +29,8 @@ pub use methods::*;
 pub use objects::*;
 pub use patch::*;
 pub use rpc::*;
+use schema::NULL_CLEARS;
+pub use schema::{bundle, schema_hash};
 pub use time::*;
 
 /// The one version of the protocol this build speaks.

@@ -61,6 +61,9 @@ impl<T: JsonSchema> JsonSchema for Patch<T> {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        <Option<T>>::json_schema(generator)
+        let mut schema = <Option<T>>::json_schema(generator);
+        // Tells the schema bundle that null has a meaning here; everywhere else it is the same as absent.
+        schema.insert(crate::NULL_CLEARS.to_owned(), true.into());
+        schema
     }
 }

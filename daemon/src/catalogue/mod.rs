@@ -1,1 +1,141 @@
-//! Stub.
+//! Documents that belong to no thread: projects, grants, policies, endpoints, settings.
+//!
+//! Every change goes the same way: a pure function decides on the documents as they are ([`Snapshot`]) what becomes of
+//! them, one record of the daemon's log makes it durable, then readers see it and the caller gets its answer. There is
+//! one writer at a time; readers hold a snapshot and wait for nobody. A change that fails has not happened.
+
+mod address;
+mod choice;
+mod directory;
+mod document;
+mod endpoints;
+mod grants;
+mod policies;
+mod projects;
+mod refusal;
+mod rules;
+mod secrets;
+mod settings;
+mod snapshot;
+#[cfg(test)]
+mod tests;
+mod tools;
+mod writer;
+
+use std::sync::{Arc, OnceLock};
+
+use tokio::sync::{Mutex, broadcast, watch};
+
+use crate::{
+    clock::{Clock, Ids},
+    store::{Scan, Store, StoreError, keys},
+};
+
+pub use choice::NoEndpoint;
+pub use document::rows_of;
+pub use policies::is_listed;
+pub use refusal::Refusal;
+pub use secrets::SecretKeeper;
+pub use snapshot::Snapshot;
+pub use tools::ToolLookup;
+pub use writer::{Caller, Changed, Operation};
+
+use document::{Document, DocumentChange, Noun};
+
+/// The id of the endpoint that is part of the daemon.
+pub const SCRIPTED: &str = "scripted";
+
+/// Changes a slow listener may be behind before it only learns that it missed some.
+const CHANGES_KEPT: usize = 256;
+
+/// Rows read at once while opening.
+const ROWS_AT_ONCE: usize = 1_000;
+
+/// The documents, and the only way to change them.
+pub struct Catalogue {
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+    ids: Arc<Ids>,
+    secrets: Arc<dyn SecretKeeper>,
+    tools: OnceLock<Arc<dyn ToolLookup>>,
+    turn: Arc<Mutex<()>>,
+    current: watch::Sender<Arc<Snapshot>>,
+    changes: broadcast::Sender<Changed>,
+}
+
+impl Catalogue {
+    /// Reads all documents from their rows; in a new home makes the default project first.
+    ///
+    /// # Errors
+    /// When the rows cannot be read or understood, or the default project cannot be stored.
+    pub async fn open(
+        store: Arc<dyn Store>,
+        clock: Arc<dyn Clock>,
+        ids: Arc<Ids>,
+        secrets: Arc<dyn SecretKeeper>,
+    ) -> Result<Arc<Self>, Refusal> {
+        let snapshot = Snapshot::empty(secrets.kind()).with(read_all(&*store)?);
+        let has_default_project = snapshot.projects.values().any(|project| project.is_default);
+        let catalogue = Arc::new(Self {
+            store,
+            clock,
+            ids,
+            secrets,
+            tools: OnceLock::new(),
+            turn: Arc::default(),
+            current: watch::Sender::new(Arc::new(snapshot)),
+            changes: broadcast::Sender::new(CHANGES_KEPT),
+        });
+        if !has_default_project {
+            catalogue.make_default_project().await?;
+        }
+        Ok(catalogue)
+    }
+
+    /// Says where to look up tools and threads. Before, no tool and no thread is known. Only the first call counts.
+    pub fn look_up_tools_in(&self, tools: Arc<dyn ToolLookup>) {
+        let _ = self.tools.set(tools);
+    }
+
+    /// The documents as they are now.
+    #[must_use]
+    pub fn snapshot(&self) -> Arc<Snapshot> {
+        Arc::clone(&self.current.borrow())
+    }
+
+    /// Follows the documents: the newest snapshot and a wake-up at each change, the ones between may be skipped.
+    #[must_use]
+    pub fn watch(&self) -> watch::Receiver<Arc<Snapshot>> {
+        self.current.subscribe()
+    }
+
+    /// Every change from now on, for `data/changed`. Who falls behind by more than 256 is told that some were missed.
+    #[must_use]
+    pub fn changes(&self) -> broadcast::Receiver<Changed> {
+        self.changes.subscribe()
+    }
+}
+
+fn read_all(store: &dyn Store) -> Result<Vec<DocumentChange>, StoreError> {
+    let mut documents = Vec::new();
+    for noun in Noun::ALL {
+        let mut after = None;
+        loop {
+            let scan = Scan { prefix: keys::documents(noun.word()), after, reverse: false, limit: ROWS_AT_ONCE };
+            let rows = store.scan(&scan)?;
+            let more = rows.len() == ROWS_AT_ONCE;
+            after = rows.last().map(|(key, _)| key.clone());
+            for (key, value) in rows {
+                let document = Document::read(noun, &value).map_err(|cause| StoreError::Read {
+                    what: format!("the {} {}", noun.word(), key.last_part().unwrap_or_default()),
+                    cause: cause.to_string(),
+                })?;
+                documents.push(DocumentChange::Put(document));
+            }
+            if !more {
+                break;
+            }
+        }
+    }
+    Ok(documents)
+}

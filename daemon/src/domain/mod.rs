@@ -1,1 +1,35 @@
-//! Stub.
+//! What threads are and how they change: state and rules, without clock, disk or network.
+//!
+//! A thread is the sum of its records. [`Change`] is a change in the making: an operation looks at the [`ThreadState`],
+//! refuses with a [`DomainError`] before anything is written, or writes [`Event`](ropewalk_protocol::Event)s for readers
+//! and [`Fact`]s for us. Both go through [`ThreadState::apply`], the only place where a thread changes, now and when a
+//! log is read again. What has to happen outside afterwards is left as [`Effect`]s.
+
+mod calls;
+mod chain;
+mod change;
+mod error;
+mod fact;
+mod header;
+mod interactions;
+mod queue;
+mod recovery;
+mod runs;
+mod state;
+mod steps;
+mod tool_sets;
+
+#[cfg(test)]
+mod tests;
+
+pub use calls::CallEnd;
+pub use chain::{ChainMessage, ChainReader, Link, ProviderParts};
+pub use change::{Change, Effect, World};
+pub use error::DomainError;
+pub use fact::{AnsweredCall, Fact, Joined, QueuedRun};
+pub use header::StartThread;
+pub use interactions::{Opening, Settlement};
+pub use queue::{Submission, Submitted, queued_run};
+pub use state::{Batch, BatchCall, BranchState, QueuedInput, RunState, ThreadState, ToolSet, Touched};
+pub use steps::Answered;
+pub use tool_sets::{ClientTool, Declaring};

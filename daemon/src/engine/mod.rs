@@ -1,1 +1,143 @@
-//! Stub.
+//! The engine owns threads: one task each. It performs what the domain decided and drives runs.
+//!
+//! [`Engine`] finds or wakes a thread's [`ThreadHandle`]; every operation on a thread is a job its [`actor`] carries
+//! out, commits together with what else has arrived, publishes on its [`bus`] and answers. [`run`] drives runs from
+//! outside and reports back by the same jobs. [`rows`] and [`history`] are how a thread is read back.
+
+mod actor;
+mod attached;
+mod bus;
+mod history;
+mod live;
+mod lookup;
+mod operations;
+mod rows;
+mod run;
+mod shared;
+mod thread;
+mod turn;
+
+#[cfg(test)]
+mod tests;
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use ropewalk_protocol::{RpcError, RunId, RunStatus, ThreadId};
+
+pub use actor::Job;
+pub use attached::{AttachedClient, ConnectionId, Offer, Subscriber};
+pub use bus::{Bus, Cursor};
+pub use operations::{Answering, HeaderPatch, Resume, Resumed, StartRequest, Started, StopTarget, SubmitRequest};
+pub use rows::ThreadProjector;
+pub use shared::{Shared, storage_error};
+pub use thread::ThreadHandle;
+pub use turn::Turn;
+
+/// Finds threads, wakes them, and knows nothing of what they do.
+pub struct Engine {
+    shared: Arc<Shared>,
+    threads: Mutex<HashMap<ThreadId, ThreadHandle>>,
+}
+
+impl Engine {
+    /// An engine without a thread awake.
+    #[must_use]
+    pub fn new(shared: Arc<Shared>) -> Arc<Self> {
+        Arc::new(Self { shared, threads: Mutex::new(HashMap::new()) })
+    }
+
+    /// What all threads share.
+    #[must_use]
+    pub const fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
+    /// The handle of a thread, which is read from its rows when it is asleep.
+    ///
+    /// # Errors
+    /// `notFound` for an unknown thread, `unavailable` when its rows cannot be read.
+    pub fn thread(self: &Arc<Self>, id: &ThreadId) -> Result<ThreadHandle, RpcError> {
+        let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(handle) = threads.get(id) {
+            return Ok(handle.clone());
+        }
+        let state = rows::load(&*self.shared.store, id)
+            .map_err(|error| storage_error(&error))?
+            .ok_or_else(|| RpcError::not_found("thread", id))?;
+        let handle = actor::spawn(self, state);
+        threads.insert(id.clone(), handle.clone());
+        Ok(handle)
+    }
+
+    /// Begins a thread that has no record yet.
+    fn begin(self: &Arc<Self>, state: crate::domain::ThreadState) -> ThreadHandle {
+        let id = state.thread.thread_id.clone();
+        let handle = actor::spawn(self, state);
+        self.threads.lock().unwrap_or_else(PoisonError::into_inner).insert(id, handle.clone());
+        handle
+    }
+
+    /// Lets a thread go to sleep, unless somebody has asked for it meanwhile. `is_idle` looks at its mailbox.
+    fn release(&self, id: &ThreadId, is_idle: impl FnOnce() -> bool) -> bool {
+        let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
+        let unused = threads.get(id).is_none_or(ThreadHandle::is_last);
+        if unused && is_idle() {
+            threads.remove(id);
+            return true;
+        }
+        false
+    }
+
+    /// Every thread that is awake.
+    #[must_use]
+    pub fn awake(&self) -> Vec<ThreadHandle> {
+        self.threads.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
+    }
+
+    /// Brings every run that the last life of the daemon left under way to where it can go on, before new work is
+    /// taken.
+    ///
+    /// # Errors
+    /// When the index cannot be read. A thread that cannot be recovered is logged and left as it is.
+    pub async fn sweep(self: &Arc<Self>) -> Result<usize, RpcError> {
+        let unfinished = lookup::threads_with_open_runs(&self.shared)?;
+        for id in &unfinished {
+            match self.thread(id) {
+                Ok(thread) => {
+                    if let Err(error) = thread.recover().await {
+                        tracing::error!(thread = %id, %error, "this thread could not be recovered");
+                    }
+                }
+                Err(error) => tracing::error!(thread = %id, %error, "this thread could not be read"),
+            }
+        }
+        Ok(unfinished.len())
+    }
+
+    /// The thread a run belongs to.
+    ///
+    /// # Errors
+    /// `notFound` for an unknown run.
+    pub fn thread_of_run(self: &Arc<Self>, run_id: &RunId) -> Result<ThreadHandle, RpcError> {
+        let thread_id = lookup::run(&self.shared, run_id)?.0.thread_id;
+        self.thread(&thread_id)
+    }
+
+    /// How many runs are in which state, ended ones not counted, and how many interactions are open.
+    ///
+    /// # Errors
+    /// When the index cannot be read.
+    pub fn counts(&self) -> Result<(std::collections::BTreeMap<RunStatus, u64>, u64, u64), RpcError> {
+        lookup::counts(&self.shared)
+    }
+
+    /// Parks what runs, for a clean exit: drivers end, and the next start takes up where they were.
+    pub async fn park(&self) {
+        for thread in self.awake() {
+            thread.park().await;
+        }
+    }
+}

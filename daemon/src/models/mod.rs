@@ -1,11 +1,21 @@
 //! The model seam: one request in, a stream of what the model says out. Types of provider libraries stay in here.
 
+mod factory;
+mod rig_chat;
+mod scripted;
+#[cfg(test)]
+mod testing;
+mod usage;
+
 use std::sync::Arc;
 
 use futures::{future::BoxFuture, stream::BoxStream};
-use ropewalk_protocol::{Endpoint, Message, RunErrorKind, Usage};
-use serde::{Deserialize, Serialize};
+use ropewalk_protocol::{Endpoint, RunErrorKind, Usage};
 use serde_json::Value;
+
+pub use crate::domain::{ChainMessage, ProviderParts};
+pub use factory::Models;
+pub use scripted::ScriptedModel;
 
 /// Everything a model is asked with.
 #[derive(Clone, Debug)]
@@ -18,26 +28,6 @@ pub struct ModelRequest {
     pub messages: Vec<Arc<ChainMessage>>,
     /// The tools it may call.
     pub tools: Vec<ToolDefinition>,
-}
-
-/// A message of the chain with what only its provider can read.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ChainMessage {
-    /// The message as the wire shows it.
-    pub message: Message,
-    /// The provider's own parts, for an assistant message; sent back to the same provider only (ruling 34).
-    pub provider_parts: Option<ProviderParts>,
-}
-
-/// What a provider wants back as it was.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ProviderParts {
-    /// The provider, as [`ropewalk_protocol::Provider`] is spelled.
-    pub provider: String,
-    /// The model.
-    pub model: String,
-    /// The parts, opaque and in order.
-    pub parts: Vec<Value>,
 }
 
 /// A tool as a model is told about it.
@@ -116,4 +106,17 @@ pub trait ModelFactory: Send + Sync + 'static {
 
     /// Sends the endpoint a short request.
     fn test(&self, endpoint: &Endpoint, key: Option<String>) -> BoxFuture<'static, Result<(), ModelError>>;
+}
+
+/// Whether a failure of this kind may be gone when the same request is made again.
+const fn retryable(kind: RunErrorKind) -> bool {
+    matches!(
+        kind,
+        RunErrorKind::RateLimited
+            | RunErrorKind::Overloaded
+            | RunErrorKind::BadResponse
+            | RunErrorKind::CutOff
+            | RunErrorKind::Stalled
+            | RunErrorKind::Unreachable
+    )
 }

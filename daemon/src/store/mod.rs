@@ -4,18 +4,27 @@
 //! index, [`memory`] is its twin for tests.
 
 mod disk;
+mod fault;
+pub(crate) mod files;
+mod header;
 mod key;
 mod memory;
+mod operation;
 mod record;
+mod rows;
+#[cfg(test)]
+mod tests;
 
-use std::sync::Arc;
+use std::{fmt, sync::Arc};
 
 use futures::future::BoxFuture;
 use ropewalk_protocol::{Seq, ThreadId, TranscriptId};
 
 pub use disk::DiskStore;
+pub use fault::FailPoint;
 pub use key::{Key, keys};
 pub use memory::MemoryStore;
+pub use operation::OperationRow;
 pub use record::{OperationRecord, Record};
 
 /// Which log.
@@ -27,6 +36,27 @@ pub enum LogName {
     Thread(ThreadId),
     /// The transcript of a subtask.
     Transcript(TranscriptId),
+}
+
+impl LogName {
+    /// The word for its kind in the log's first line.
+    const fn kind(&self) -> &'static str {
+        match self {
+            Self::Daemon => "daemon",
+            Self::Thread(_) => "thread",
+            Self::Transcript(_) => "transcript",
+        }
+    }
+}
+
+impl fmt::Display for LogName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Daemon => f.write_str("of the daemon"),
+            Self::Thread(id) => write!(f, "of thread {id}"),
+            Self::Transcript(id) => write!(f, "of transcript {id}"),
+        }
+    }
 }
 
 /// A change of the index.

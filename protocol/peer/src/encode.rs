@@ -63,8 +63,9 @@ pub(crate) fn error(id: &RequestId, error: &RpcError) -> Vec<u8> {
     answer
 }
 
-/// A fault of ours, logged under the reference the caller is told.
-pub(crate) fn internal(what: &str) -> RpcError {
+/// The error for a fault of this end. `what` goes to the log, under the reference the caller is told.
+#[must_use]
+pub fn internal_error(what: &str) -> RpcError {
     let reference = new_reference();
     tracing::error!(reference, "{what}");
     let message =

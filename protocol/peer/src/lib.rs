@@ -19,10 +19,10 @@ mod sniff;
 mod writer;
 
 pub use call::{CallError, Closed, Pending};
-pub use encode::notification_line;
+pub use encode::{internal_error, notification_line};
 pub use peer::Peer;
 pub use responder::Responder;
-pub use serve::{Feed, NoFeed, Options, Request, Service, serve};
+pub use serve::{Feed, NoFeed, Options, Request, Service, serve, serve_with};
 
 #[cfg(test)]
 mod tests;

@@ -36,7 +36,9 @@ impl Responder {
         let Some(open) = self.open.take() else { return };
         let answer = match encode::result(&open.id, result) {
             Ok(answer) => answer,
-            Err(error) => encode::error(&open.id, &encode::internal(&format!("a result cannot be written: {error}"))),
+            Err(error) => {
+                encode::error(&open.id, &encode::internal_error(&format!("a result cannot be written: {error}")))
+            }
         };
         open.send(answer);
     }
@@ -94,7 +96,7 @@ impl Drop for Responder {
                 open.peer.send_answer(Vec::new(), open.after);
                 return;
             }
-            let answer = encode::error(&open.id, &encode::internal("a request was dropped without an answer"));
+            let answer = encode::error(&open.id, &encode::internal_error("a request was dropped without an answer"));
             open.send(answer);
         }
     }

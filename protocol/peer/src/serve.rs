@@ -98,7 +98,16 @@ pub fn serve<S>(stream: S, options: Options, service: Arc<dyn Service>, feed: Ar
 where
     S: AsyncRead + AsyncWrite + Send + 'static,
 {
+    serve_with(stream, options, |_| (service, feed))
+}
+
+/// As [`serve`], for a service or feed that is made of the handle: nothing is read or written before `make` returns.
+pub fn serve_with<S>(stream: S, options: Options, make: impl FnOnce(&Peer) -> (Arc<dyn Service>, Arc<dyn Feed>)) -> Peer
+where
+    S: AsyncRead + AsyncWrite + Send + 'static,
+{
     let (peer, outgoing) = Peer::new(options);
+    let (service, feed) = make(&peer);
     let handle = peer.clone();
     tokio::spawn(async move {
         let (read_half, write_half) = tokio::io::split(stream);

@@ -138,7 +138,8 @@ pub struct ToolCallAnswer {
     /// Whether the tool did what it was asked.
     pub success: bool,
     /// What the model is told; at least one item on success.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "crate::closed::parts")]
+    #[schemars(with = "Option<Vec<crate::closed::ResultPart>>")]
     pub content_items: Option<Vec<Part>>,
     /// Data for clients; never enters the model's context.
     #[serde(default, skip_serializing_if = "Option::is_none")]

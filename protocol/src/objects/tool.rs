@@ -26,7 +26,8 @@ pub struct ToolDeclaration {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_schema: Option<Value>,
     /// What it does to the world.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "crate::closed::annotations")]
+    #[schemars(with = "Option<crate::closed::DeclaredAnnotations>")]
     pub annotations: Option<Annotations>,
     /// What people call it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -51,7 +52,7 @@ pub enum ApprovalWish {
 
 /// What a tool does to the world, as its source says.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
 pub struct Annotations {
     /// It changes nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,0 +1,47 @@
+//! What was asked, for a test to look at.
+
+use std::{
+    collections::VecDeque,
+    sync::{Mutex, PoisonError},
+};
+
+use axum::http::HeaderMap;
+use serde_json::Value;
+
+use super::strict::Refusal;
+
+/// How many requests are kept.
+const KEPT: usize = 4_096;
+
+/// A request as it came.
+#[derive(Clone, Debug)]
+pub struct RecordedRequest {
+    /// Its headers, names in lower case, in the order in which they came.
+    pub headers: Vec<(String, String)>,
+    /// Its body; null when it was no JSON.
+    pub body: Value,
+    /// Why it was refused, if it was.
+    pub refused: Option<String>,
+}
+
+#[derive(Default)]
+pub(super) struct Journal(Mutex<VecDeque<RecordedRequest>>);
+
+impl Journal {
+    pub(super) fn record(&self, headers: &HeaderMap, body: &Value, refusal: Option<&Refusal>) {
+        let text = |(name, value): (&axum::http::HeaderName, &axum::http::HeaderValue)| {
+            (name.to_string(), String::from_utf8_lossy(value.as_bytes()).into_owned())
+        };
+        let headers = headers.iter().map(text).collect();
+        let request = RecordedRequest { headers, body: body.clone(), refused: refusal.map(|r| r.message.clone()) };
+        let mut requests = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if requests.len() == KEPT {
+            requests.pop_front();
+        }
+        requests.push_back(request);
+    }
+
+    pub(super) fn requests(&self) -> Vec<RecordedRequest> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+    }
+}

@@ -1,0 +1,52 @@
+//! Addresses of endpoints: what may be one, and which of them count as the same place for a key.
+
+use ropewalk_protocol::{Endpoint, Provider};
+use url::{Host, Origin, Url};
+
+use super::{Refusal, rules};
+
+/// Longest address, in characters.
+const ADDRESS_CHARACTERS: usize = 2_048;
+
+/// An address is `https`, or `http` on this machine, and has nothing but host, port and path: keys are stored
+/// elsewhere, and a query or fragment would get lost when paths are appended.
+pub(super) fn check_address(path: &'static str, address: &str) -> Result<(), Refusal> {
+    rules::line(path, address, ADDRESS_CHARACTERS)?;
+    let refused = |reason, message: &str| Err(Refusal::invalid(path, reason, message));
+    let Ok(url) = Url::parse(address) else {
+        return refused("not_an_address", "This is no address. Write it as https://host/path.");
+    };
+    if address.chars().any(char::is_whitespace) {
+        return refused("not_an_address", "An address has no spaces.");
+    }
+    match url.scheme() {
+        "https" => {}
+        "http" if is_loopback(&url) => {}
+        "http" => {
+            return refused("not_https", "Only an address on this machine may be http. Use https.");
+        }
+        _ => return refused("unknown_scheme", "An address begins with https:// (or http:// on this machine)."),
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return refused("has_credentials", "An address holds no name or password. Store the key with secret/set.");
+    }
+    if url.query().is_some() || url.fragment().is_some() {
+        return refused("has_query", "An address ends with its path. Leave out everything from ? or # on.");
+    }
+    Ok(())
+}
+
+/// The place a key of this endpoint is sent to.
+pub(super) fn origin(endpoint: &Endpoint) -> (Provider, Option<Origin>) {
+    let url = endpoint.base_url.as_deref().and_then(|address| Url::parse(address).ok());
+    (endpoint.provider, url.map(|url| url.origin()))
+}
+
+fn is_loopback(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Domain(name)) => name.eq_ignore_ascii_case("localhost"),
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
+    }
+}

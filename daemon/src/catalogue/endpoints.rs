@@ -1,0 +1,249 @@
+//! Endpoints: made, changed, removed, and which of them is the default.
+
+use std::sync::Arc;
+
+use ropewalk_protocol::{
+    Endpoint, EndpointChanged, EndpointId, EndpointRemoveParams, EndpointSetParams, Provider, Removed, Settings,
+};
+
+use super::{
+    Caller, Catalogue, Refusal, SCRIPTED, Snapshot,
+    address::{check_address, origin},
+    document::{Document, DocumentChange, Noun},
+    refusal::expect_revision,
+    rules::{self, MAX_INTEGER},
+    snapshot::default_endpoint,
+    writer::{Decision, Moment},
+};
+
+/// Longest name of a model or currency, in characters.
+const WORD_CHARACTERS: usize = 256;
+
+/// Longest text on what an endpoint is good for, in characters.
+const GOOD_FOR_CHARACTERS: usize = 2_048;
+
+impl Catalogue {
+    /// Makes an endpoint (no id), or changes what is named of one. A change of provider or origin removes its key
+    /// (ruling 28): the record that says so comes first, and a key no record speaks of is never used.
+    ///
+    /// # Errors
+    /// As [`Refusal`] says.
+    pub async fn set_endpoint(
+        self: &Arc<Self>,
+        caller: Caller,
+        params: EndpointSetParams,
+    ) -> Result<EndpointChanged, Refusal> {
+        let this = Arc::clone(self);
+        self.exclusively(async move {
+            let before = this.snapshot();
+            let moment = Moment { now: this.clock.now(), ids: &this.ids };
+            let decision = set(&before, &moment, params)?;
+            let answer = this.commit(caller, decision).await?;
+            let id = &answer.endpoint.endpoint_id;
+            let had_key = before.endpoints.get(id).is_some_and(|endpoint| endpoint.has_credential);
+            if had_key && !answer.endpoint.has_credential {
+                this.forget_key(id).await;
+            }
+            Ok(answer)
+        })
+        .await
+    }
+
+    /// Removes an endpoint and its key. What names it keeps its id, and fails with `noEndpoint` until it names another.
+    ///
+    /// # Errors
+    /// As [`Refusal`] says.
+    pub async fn remove_endpoint(
+        self: &Arc<Self>,
+        caller: Caller,
+        params: EndpointRemoveParams,
+    ) -> Result<Removed, Refusal> {
+        let this = Arc::clone(self);
+        self.exclusively(async move {
+            let before = this.snapshot();
+            let decision = remove(&before, &params)?;
+            let answer = this.commit(caller, decision).await?;
+            if before.endpoints[&params.endpoint_id].has_credential {
+                this.forget_key(&params.endpoint_id).await;
+            }
+            Ok(answer)
+        })
+        .await
+    }
+}
+
+/// The endpoint with an id, unless it is the one nobody can change.
+pub(super) fn changeable<'a>(snapshot: &'a Snapshot, id: &EndpointId) -> Result<&'a Arc<Endpoint>, Refusal> {
+    if id.as_str() == SCRIPTED {
+        let message = "The scripted endpoint is part of the daemon and stays as it is. Make an endpoint of your own.";
+        return Err(Refusal::invalid("/endpointId", "builtin", message));
+    }
+    snapshot.endpoints.get(id).ok_or_else(|| Refusal::not_found("endpoint", id))
+}
+
+fn set(
+    snapshot: &Snapshot,
+    moment: &Moment<'_>,
+    params: EndpointSetParams,
+) -> Result<Decision<EndpointChanged>, Refusal> {
+    let before = match &params.endpoint_id {
+        Some(id) => Some(changeable(snapshot, id)?),
+        None => None,
+    };
+    check_revision(before, params.expected_revision)?;
+    let is_default = params.is_default;
+    let mut endpoint = match before {
+        Some(before) => (**before).clone(),
+        None => blank(moment, &params)?,
+    };
+    apply(&mut endpoint, params);
+    check(&endpoint)?;
+    if let Some(before) = before
+        && (before.provider != endpoint.provider || origin(before) != origin(&endpoint))
+    {
+        endpoint.has_credential = false;
+    }
+    let settings = settings_after(snapshot, Some(&endpoint.endpoint_id), None, is_default);
+    let is_changed = before.is_none_or(|before| **before != endpoint) || settings.is_some();
+    if before.is_some() && is_changed {
+        endpoint.revision += 1;
+    }
+    let id = endpoint.endpoint_id.clone();
+    let documents = is_changed.then_some(Document::Endpoint(endpoint)).into_iter().chain(settings);
+    Ok(Decision::new(documents.map(DocumentChange::Put).collect(), move |after| EndpointChanged {
+        endpoint: (*after.endpoints[&id]).clone(),
+        replayed: false,
+    }))
+}
+
+fn remove(snapshot: &Snapshot, params: &EndpointRemoveParams) -> Result<Decision<Removed>, Refusal> {
+    let endpoint = changeable(snapshot, &params.endpoint_id)?;
+    expect_revision("endpoint", params.expected_revision, endpoint.revision, endpoint)?;
+    let settings = settings_after(snapshot, None, Some(&params.endpoint_id), None);
+    let mut changes = vec![DocumentChange::Remove(Noun::Endpoint, endpoint.endpoint_id.to_string())];
+    changes.extend(settings.map(DocumentChange::Put));
+    let effect = effect_of_removal(snapshot, endpoint);
+    Ok(Decision::new(changes, move |_| Removed { applied: true, dry_run: false, effect, replayed: false }))
+}
+
+fn check_revision(before: Option<&Arc<Endpoint>>, expected: Option<u64>) -> Result<(), Refusal> {
+    match (before, expected) {
+        (Some(before), expected) => expect_revision("endpoint", expected, before.revision, before),
+        (None, None) => Ok(()),
+        (None, Some(_)) => {
+            let message =
+                "A new endpoint has no revision yet. Leave expectedRevision out, or name the endpoint to change.";
+            Err(Refusal::invalid("/expectedRevision", "nothing_to_compare", message))
+        }
+    }
+}
+
+/// The settings after a change, where it changes which endpoint is the default.
+fn settings_after(
+    snapshot: &Snapshot,
+    set: Option<&EndpointId>,
+    removed: Option<&EndpointId>,
+    is_default: Option<bool>,
+) -> Option<Document> {
+    let before = snapshot.settings.default_endpoint_id.as_ref();
+    let named = match is_default {
+        Some(true) => set,
+        Some(false) => before.filter(|before| Some(*before) != set),
+        None => before,
+    };
+    let endpoints = snapshot.endpoints.keys().filter(|id| Some(*id) != removed).chain(set);
+    let default_endpoint_id = default_endpoint(named, endpoints);
+    (default_endpoint_id.as_ref() != before).then(|| {
+        let revision = snapshot.settings.revision + 1;
+        Document::Settings(Settings { default_endpoint_id, revision, ..(*snapshot.settings).clone() })
+    })
+}
+
+fn blank(moment: &Moment<'_>, params: &EndpointSetParams) -> Result<Endpoint, Refusal> {
+    const WHOM: &str = "A new endpoint";
+    Ok(Endpoint {
+        endpoint_id: moment.id(),
+        name: rules::required("/name", params.name.clone(), WHOM)?,
+        provider: rules::required("/provider", params.provider, WHOM)?,
+        base_url: None,
+        model: rules::required("/model", params.model.clone(), WHOM)?,
+        context_tokens: None,
+        is_default: false,
+        for_subtasks: false,
+        enabled: true,
+        capability: None,
+        good_for: None,
+        prices: None,
+        has_credential: false,
+        builtin: false,
+        revision: 1,
+    })
+}
+
+/// Puts what is named in its place; `isDefault` is the settings' matter.
+fn apply(endpoint: &mut Endpoint, params: EndpointSetParams) {
+    if let Some(name) = params.name {
+        endpoint.name = name;
+    }
+    if let Some(provider) = params.provider {
+        endpoint.provider = provider;
+    }
+    if let Some(model) = params.model {
+        endpoint.model = model;
+    }
+    params.base_url.apply(&mut endpoint.base_url);
+    params.context_tokens.apply(&mut endpoint.context_tokens);
+    params.capability.apply(&mut endpoint.capability);
+    params.good_for.apply(&mut endpoint.good_for);
+    params.prices.apply(&mut endpoint.prices);
+    endpoint.for_subtasks = params.for_subtasks.unwrap_or(endpoint.for_subtasks);
+    endpoint.enabled = params.enabled.unwrap_or(endpoint.enabled);
+}
+
+fn check(endpoint: &Endpoint) -> Result<(), Refusal> {
+    rules::name("/name", &endpoint.name)?;
+    rules::line("/model", &endpoint.model, WORD_CHARACTERS)?;
+    check_base_url(endpoint)?;
+    if let Some(tokens) = endpoint.context_tokens {
+        rules::within("/contextTokens", tokens, 1..=MAX_INTEGER)?;
+    }
+    if let Some(capability) = endpoint.capability {
+        rules::within("/capability", capability.into(), 1..=5)?;
+    }
+    rules::text("/goodFor", endpoint.good_for.as_deref().unwrap_or_default(), GOOD_FOR_CHARACTERS)?;
+    check_prices(endpoint)
+}
+
+fn check_base_url(endpoint: &Endpoint) -> Result<(), Refusal> {
+    match (endpoint.provider, &endpoint.base_url) {
+        (Provider::OpenaiCompatible, None) => {
+            let message = "An openaiCompatible endpoint needs a baseUrl.";
+            Err(Refusal::invalid("/baseUrl", "required_for_provider", message))
+        }
+        (Provider::Scripted, Some(_)) => {
+            let message = "A scripted endpoint has no address. Leave baseUrl out or set it to null.";
+            Err(Refusal::invalid("/baseUrl", "not_for_provider", message))
+        }
+        (_, Some(base_url)) => check_address("/baseUrl", base_url),
+        (_, None) => Ok(()),
+    }
+}
+
+fn check_prices(endpoint: &Endpoint) -> Result<(), Refusal> {
+    let Some(prices) = &endpoint.prices else { return Ok(()) };
+    rules::line("/prices/currency", &prices.currency, 16)?;
+    rules::price("/prices/inputPerMillion", prices.input_per_million)?;
+    rules::price("/prices/outputPerMillion", prices.output_per_million)?;
+    rules::price("/prices/cachedInputPerMillion", prices.cached_input_per_million.unwrap_or_default())
+}
+
+fn effect_of_removal(snapshot: &Snapshot, endpoint: &Endpoint) -> String {
+    let users = snapshot.projects.values().filter(|it| it.default_endpoint_id.as_ref() == Some(&endpoint.endpoint_id));
+    let mut effect = format!("Removes {}{}.", endpoint.name, if endpoint.has_credential { " and its key" } else { "" });
+    match users.count() {
+        0 => {}
+        1 => effect.push_str(" One project names it and has to name another."),
+        more => effect.push_str(&format!(" {more} projects name it and have to name another.")),
+    }
+    effect
+}

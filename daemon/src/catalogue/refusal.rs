@@ -1,0 +1,139 @@
+//! Why the catalogue does not do something, and how the wire says it.
+
+use ropewalk_protocol::{Effect, ErrorDetail, Revision, RpcError};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::store::StoreError;
+
+/// Why a change, or a look at something, was refused. Nothing has happened when one of these is returned.
+#[derive(Debug, thiserror::Error)]
+pub enum Refusal {
+    /// A parameter does not fit.
+    #[error("{message}")]
+    Invalid {
+        /// Where, as a JSON Pointer into the parameters.
+        path: &'static str,
+        /// Why, in one word.
+        reason: &'static str,
+        /// Why and what next, for a person.
+        message: String,
+    },
+    /// There is no such document.
+    #[error("there is no {noun} {id}")]
+    NotFound {
+        /// What was looked for.
+        noun: &'static str,
+        /// Its id.
+        id: String,
+    },
+    /// The document has changed since the caller read it.
+    #[error("the {noun} has changed")]
+    Conflict {
+        /// What has changed.
+        noun: &'static str,
+        /// Its revision now; none when it is gone.
+        current_revision: Option<Revision>,
+        /// The document now.
+        current: Option<Value>,
+    },
+    /// The store could not keep the change.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The keeper of keys could not do its part.
+    #[error("the key store failed: {0}")]
+    Secrets(String),
+    /// The file system did not answer in time.
+    #[error("{path} did not answer within {after_ms} ms")]
+    Silent {
+        /// The path that was asked about.
+        path: String,
+        /// How long was waited.
+        after_ms: u64,
+    },
+    /// The daemon is going down.
+    #[error("the daemon is stopping")]
+    Stopping,
+}
+
+impl Refusal {
+    /// A parameter that does not fit.
+    pub(super) fn invalid(path: &'static str, reason: &'static str, message: impl Into<String>) -> Self {
+        Self::Invalid { path, reason, message: message.into() }
+    }
+
+    /// No `noun` has this id.
+    pub(super) fn not_found(noun: &'static str, id: &str) -> Self {
+        Self::NotFound { noun, id: id.to_owned() }
+    }
+}
+
+/// Compares the revision a change is based on with the one there is.
+pub(super) fn expect_revision(
+    noun: &'static str,
+    expected: Option<Revision>,
+    actual: Revision,
+    document: &impl Serialize,
+) -> Result<(), Refusal> {
+    match expected {
+        Some(expected) if expected != actual => Err(Refusal::Conflict {
+            noun,
+            current_revision: Some(actual),
+            current: serde_json::to_value(document).ok(),
+        }),
+        _ => Ok(()),
+    }
+}
+
+impl From<Refusal> for RpcError {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::Invalid { path, reason, message } => Self::invalid_params(path, reason, message),
+            Refusal::NotFound { noun, id } => Self::not_found(noun, id),
+            Refusal::Conflict { noun, current_revision, current } => Self::new(
+                ErrorDetail::Conflict { current_revision, current },
+                match current_revision {
+                    Some(revision) => format!(
+                        "The {noun} has changed: its revision is {revision} now. Look at it again, then repeat the change."
+                    ),
+                    None => format!("The {noun} this change is based on is gone. Look again, then repeat the change."),
+                },
+            ),
+            Refusal::Store(cause) => of_store(&cause),
+            Refusal::Secrets(cause) => Self::retryable(
+                unavailable("no_secret_store"),
+                format!("The key could not be stored or removed: {cause}. Nothing was changed; try again."),
+                None,
+            ),
+            Refusal::Silent { path, after_ms } => Self::retryable(
+                unavailable("no_answer"),
+                format!(
+                    "The file system did not answer about {path} within {after_ms} ms. Nothing was changed; try again."
+                ),
+                None,
+            ),
+            Refusal::Stopping => Self::new(
+                ErrorDetail::ShuttingDown { grace_ms: 0 },
+                "The daemon is stopping. Nothing was changed; connect again.",
+            ),
+        }
+    }
+}
+
+fn of_store(cause: &StoreError) -> RpcError {
+    let reason = match cause {
+        StoreError::Write { full: true, .. } => "storage_full",
+        StoreError::Damaged { .. } => "log_damaged",
+        StoreError::Version { .. } => "store_version",
+        StoreError::Write { .. } | StoreError::Read { .. } | StoreError::InUse { .. } => "io_error",
+    };
+    let message = format!("Nothing was changed: {cause}.");
+    match cause {
+        StoreError::Write { .. } | StoreError::Read { .. } => RpcError::retryable(unavailable(reason), message, None),
+        _ => RpcError::new(unavailable(reason), message),
+    }
+}
+
+fn unavailable(reason: &str) -> ErrorDetail {
+    ErrorDetail::Unavailable { reason: reason.to_owned(), progress: None, party: None, effect: Some(Effect::None) }
+}

@@ -1,0 +1,186 @@
+//! All documents at one moment: what readers hold, and what a change is decided on.
+
+use std::{collections::BTreeMap, ops::Bound, sync::Arc};
+
+use ropewalk_protocol::{
+    Endpoint, EndpointId, Grant, GrantId, Policy, PolicyId, PolicyLevel, Project, ProjectId, Provider, SecretStore,
+    Settings, ThreadId, Timestamp,
+};
+
+use super::{
+    SCRIPTED,
+    document::{Document, DocumentChange, Noun},
+};
+
+/// All documents as they were after one change. Never changes itself; holding one holds up nobody.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Snapshot {
+    /// Grows by one with every change.
+    pub generation: u64,
+    /// The projects; exactly one has `isDefault`. Without grants and policies, which stand beside them.
+    pub projects: BTreeMap<ProjectId, Arc<Project>>,
+    /// The grants of all projects.
+    pub grants: BTreeMap<GrantId, Arc<Grant>>,
+    /// The rules of all levels, expired ones included. `matches` is 0: it is worked out when one is shown.
+    pub policies: BTreeMap<PolicyId, Arc<Policy>>,
+    /// The endpoints, the scripted one included. `isDefault` agrees with the settings.
+    pub endpoints: BTreeMap<EndpointId, Arc<Endpoint>>,
+    /// The settings. `defaultEndpointId` is `scripted` as long as there is no other endpoint.
+    pub settings: Arc<Settings>,
+    secret_store: SecretStore,
+}
+
+impl Snapshot {
+    /// A daemon that has never been told anything.
+    pub(super) fn empty(secret_store: SecretStore) -> Self {
+        Self {
+            generation: 0,
+            projects: BTreeMap::new(),
+            grants: BTreeMap::new(),
+            policies: BTreeMap::new(),
+            endpoints: BTreeMap::from([(SCRIPTED.into(), Arc::new(scripted()))]),
+            settings: Arc::new(Settings { secret_store, ..Settings::default() }),
+            secret_store,
+        }
+        .with_default_endpoint()
+    }
+
+    /// The snapshot after some changes.
+    pub(super) fn with(&self, changes: impl IntoIterator<Item = DocumentChange>) -> Self {
+        let mut next = self.clone();
+        next.generation += 1;
+        for change in changes {
+            match change {
+                DocumentChange::Put(document) => next.put(document),
+                DocumentChange::Remove(noun, id) => next.remove(noun, &id),
+            }
+        }
+        next.with_default_endpoint()
+    }
+
+    fn put(&mut self, document: Document) {
+        match document {
+            Document::Project(it) => drop(self.projects.insert(it.project_id.clone(), Arc::new(it))),
+            Document::Grant(it) => drop(self.grants.insert(it.grant_id.clone(), Arc::new(it))),
+            Document::Policy(it) => drop(self.policies.insert(it.policy_id.clone(), Arc::new(it))),
+            Document::Endpoint(it) => drop(self.endpoints.insert(it.endpoint_id.clone(), Arc::new(it))),
+            Document::Settings(it) => {
+                self.settings = Arc::new(Settings { secret_store: self.secret_store, ..it });
+            }
+        }
+    }
+
+    fn remove(&mut self, noun: Noun, id: &str) {
+        match noun {
+            Noun::Project => drop(self.projects.remove(id)),
+            Noun::Grant => drop(self.grants.remove(id)),
+            Noun::Policy => drop(self.policies.remove(id)),
+            Noun::Endpoint => drop(self.endpoints.remove(id)),
+            Noun::Settings => {
+                self.settings = Arc::new(Settings { secret_store: self.secret_store, ..Settings::default() });
+            }
+        }
+    }
+
+    /// Makes `isDefault` and `defaultEndpointId` one value (ruling 29).
+    fn with_default_endpoint(mut self) -> Self {
+        let default = default_endpoint(self.settings.default_endpoint_id.as_ref(), self.endpoints.keys());
+        if self.settings.default_endpoint_id != default {
+            self.settings = Arc::new(Settings { default_endpoint_id: default.clone(), ..(*self.settings).clone() });
+        }
+        for endpoint in self.endpoints.values_mut() {
+            let is_default = default.as_ref() == Some(&endpoint.endpoint_id);
+            if endpoint.is_default != is_default {
+                Arc::make_mut(endpoint).is_default = is_default;
+            }
+        }
+        self
+    }
+
+    /// The project of threads that name none.
+    #[must_use]
+    pub fn default_project(&self) -> &Arc<Project> {
+        self.projects
+            .values()
+            .find(|project| project.is_default)
+            .expect("opening the catalogue made one, and no change removes it")
+    }
+
+    /// The projects after one id, in the order of their ids.
+    pub fn projects_after(&self, after: Option<&str>) -> impl Iterator<Item = &Arc<Project>> {
+        beyond(&self.projects, after)
+    }
+
+    /// The grants of a project after one id, in the order of their ids.
+    pub fn grants_after(&self, project: &ProjectId, after: Option<&str>) -> impl Iterator<Item = &Arc<Grant>> {
+        beyond(&self.grants, after).filter(move |grant| grant.project_id == *project)
+    }
+
+    /// The rules after one id, in the order of their ids.
+    pub fn policies_after(&self, after: Option<&str>) -> impl Iterator<Item = &Arc<Policy>> {
+        beyond(&self.policies, after)
+    }
+
+    /// The endpoints after one id, in the order of their ids.
+    pub fn endpoints_after(&self, after: Option<&str>) -> impl Iterator<Item = &Arc<Endpoint>> {
+        beyond(&self.endpoints, after)
+    }
+
+    /// The rules that hold for a thread of a project at one moment, at all levels, in no order that means anything.
+    pub fn policies_for(
+        &self,
+        project: &ProjectId,
+        thread: &ThreadId,
+        now: Timestamp,
+    ) -> impl Iterator<Item = &Arc<Policy>> {
+        self.policies.values().filter(move |policy| {
+            let here = match policy.level {
+                PolicyLevel::Global => true,
+                PolicyLevel::Project => policy.project_id.as_ref() == Some(project),
+                PolicyLevel::Thread => policy.thread_id.as_ref() == Some(thread),
+            };
+            here && policy.expires_at.is_none_or(|until| now < until)
+        })
+    }
+}
+
+/// The default endpoint: the one the settings name, else the scripted one as long as there is no other.
+pub(super) fn default_endpoint<'a>(
+    named: Option<&EndpointId>,
+    endpoints: impl IntoIterator<Item = &'a EndpointId>,
+) -> Option<EndpointId> {
+    let mut others = endpoints.into_iter().filter(|id| id.as_str() != SCRIPTED).peekable();
+    if others.peek().is_none() {
+        return Some(SCRIPTED.into());
+    }
+    named.filter(|named| others.any(|id| id == *named)).cloned()
+}
+
+/// The endpoint that is part of the daemon.
+fn scripted() -> Endpoint {
+    Endpoint {
+        endpoint_id: SCRIPTED.into(),
+        name: "Scripted".to_owned(),
+        provider: Provider::Scripted,
+        base_url: None,
+        model: SCRIPTED.to_owned(),
+        context_tokens: None,
+        is_default: true,
+        for_subtasks: true,
+        enabled: true,
+        capability: None,
+        good_for: None,
+        prices: None,
+        has_credential: false,
+        builtin: true,
+        revision: 1,
+    }
+}
+
+fn beyond<'a, K, V>(map: &'a BTreeMap<K, V>, after: Option<&str>) -> impl Iterator<Item = &'a V> + use<'a, K, V>
+where
+    K: Ord + std::borrow::Borrow<str>,
+{
+    let from = after.map_or(Bound::Unbounded, Bound::Excluded);
+    map.range::<str, _>((from, Bound::Unbounded)).map(|(_, value)| value)
+}

@@ -1,0 +1,54 @@
+//! What connections and dispatch need to know of the daemon they serve.
+
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+use ropewalk_peer::{Feed, Peer};
+use serde_json::value::RawValue;
+
+use crate::{clock::Clock, dispatch::Journal};
+
+/// The daemon, as seen from its connections. Tests put a small one in its place.
+pub trait Host: Send + Sync + Sized + 'static {
+    /// What the daemon keeps of one connection.
+    type Client: Send + Sync + 'static;
+
+    /// A connection was opened: makes its client, and the feed its events come from. Nothing has been read yet.
+    fn connected(self: &Arc<Self>, peer: &Peer) -> (Arc<Self::Client>, Arc<dyn Feed>);
+
+    /// The connection is over. Called once for every [`Host::connected`].
+    fn disconnected(self: &Arc<Self>, client: &Arc<Self::Client>);
+
+    /// A notification of an initialised client. Called from the read loop: must not block.
+    fn notification(self: &Arc<Self>, client: &Arc<Self::Client>, method: &str, params: Option<&RawValue>);
+
+    /// The operations that were answered before.
+    fn journal(&self) -> &dyn Journal;
+
+    /// The clock.
+    fn clock(&self) -> &dyn Clock;
+
+    /// Whether requests are taken.
+    fn standing(&self) -> Standing;
+
+    /// Resolves when everything that was under way when the daemon began to stop has ended or was parked. Waited for
+    /// no longer than the grace.
+    fn wound_down(&self) -> BoxFuture<'_, ()>;
+}
+
+/// Whether requests are taken.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Standing {
+    /// The index is not open yet: only `initialize` and `daemon/status` are answered.
+    Starting {
+        /// How far it has come, from 0 to 1, where that is known.
+        progress: Option<f64>,
+    },
+    /// All are.
+    Serving,
+    /// The daemon is stopping: new work is refused, what ends or asks is not.
+    Stopping {
+        /// How long it gives to what is under way.
+        grace_ms: u64,
+    },
+}

@@ -1,0 +1,153 @@
+//! Facts: what a record says beside its events, because rows need it and readers do not.
+
+use std::sync::Arc;
+
+use ropewalk_protocol::{
+    BranchId, CallDecision, CallId, EndpointId, InstanceId, ItemId, MessageId, OperationId, Role, RunId, Seq,
+    Unattended, Usage,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{ClientTool, Link, ProviderParts};
+
+/// One fact of a record. The names are part of the log format.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "fact", rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum Fact {
+    /// The thread's own instructions.
+    Instructions {
+        /// The text.
+        text: String,
+    },
+    /// The tools a client has declared, whole; an empty list withdraws them.
+    Tools {
+        /// The client's name.
+        client_name: String,
+        /// Which process.
+        instance_id: InstanceId,
+        /// Whether the process named itself, so that it can come back.
+        lasting: bool,
+        /// The tools.
+        tools: Vec<Arc<ClientTool>>,
+    },
+    /// What a queued input's run will need.
+    Queued(QueuedRun),
+    /// The schema of a run's final answer.
+    OutputSchema {
+        /// The run.
+        run_id: RunId,
+        /// The schema.
+        schema: Value,
+    },
+    /// The model has answered.
+    Step {
+        /// The run.
+        run_id: RunId,
+        /// What the answer cost.
+        usage: Usage,
+        /// How many calls it has.
+        tool_calls: u64,
+    },
+    /// The model has answered with calls: the batch that now has to be worked off.
+    Answer {
+        /// The run.
+        run_id: RunId,
+        /// The assistant message that will join the chain with the last result.
+        message_id: MessageId,
+        /// The items of its text.
+        items: Vec<ItemId>,
+        /// The first event that has one of its items.
+        from_seq: Seq,
+        /// The calls in order.
+        calls: Vec<AnsweredCall>,
+        /// What the provider wants back.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        provider_parts: Option<ProviderParts>,
+    },
+    /// A person, a rule or a default has decided about a call.
+    Decided {
+        /// The run.
+        run_id: RunId,
+        /// The call.
+        call_id: CallId,
+        /// The decision.
+        decision: CallDecision,
+        /// How long the approval was open.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        approval_ms: Option<u64>,
+    },
+    /// Messages join the chain of a branch, whose head becomes the last of them.
+    Joined {
+        /// The branch.
+        branch_id: BranchId,
+        /// The messages in order; the first one's parent is `parent`, each other's the one before it.
+        messages: Vec<Joined>,
+        /// The head they follow.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        parent: Option<Link>,
+    },
+    /// Text of an open item as far as it had come.
+    Checkpoint {
+        /// The item.
+        item_id: ItemId,
+        /// The text.
+        text: String,
+    },
+}
+
+/// What a queued input's run will need and its entry does not say.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct QueuedRun {
+    /// The run.
+    pub run_id: RunId,
+    /// The operation of its submit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operation_id: Option<OperationId>,
+    /// The endpoint asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub endpoint_id: Option<EndpointId>,
+    /// What happens to a question nobody can answer.
+    pub unattended: Unattended,
+    /// The schema of the final answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_schema: Option<Value>,
+}
+
+/// A call of a batch.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AnsweredCall {
+    /// Its id.
+    pub call_id: CallId,
+    /// Its item.
+    pub item_id: ItemId,
+    /// The name the model used.
+    pub name: String,
+    /// The arguments as the model wrote them, where they are not what the item shows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub raw_arguments: Option<String>,
+    /// The tool message of its result.
+    pub message_id: MessageId,
+}
+
+/// A message that joins a chain. Its content stands in its items.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Joined {
+    /// The message.
+    pub message_id: MessageId,
+    /// Who speaks.
+    pub role: Role,
+    /// The run it belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run_id: Option<RunId>,
+    /// Its items: text and calls of an assistant message, the call of a tool message, the input of a user message.
+    pub items: Vec<ItemId>,
+    /// The first event that has one of them.
+    pub from_seq: Seq,
+    /// What the provider wants back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provider_parts: Option<ProviderParts>,
+}

@@ -1,0 +1,94 @@
+//! The ledger: interactions open once and settle once.
+
+use ropewalk_protocol::{
+    By, CallId, ClientRef, Event, Interaction, InteractionBody, InteractionId, InteractionState, Outcome, RunId,
+    Timestamp,
+};
+use serde_json::Value;
+
+use super::{Change, Effect};
+
+/// An interaction to open.
+#[derive(Clone, Debug)]
+pub struct Opening {
+    /// Its run.
+    pub run_id: RunId,
+    /// Its call.
+    pub call_id: CallId,
+    /// What is asked.
+    pub body: InteractionBody,
+    /// Who it is offered to.
+    pub offered_to: Vec<ClientRef>,
+    /// When it expires.
+    pub expires_at: Option<Timestamp>,
+    /// How long a tool call may be silent.
+    pub silence_ms: Option<u64>,
+}
+
+/// How an interaction ended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settlement {
+    /// Which.
+    pub interaction_id: InteractionId,
+    /// How.
+    pub outcome: Outcome,
+    /// By whom.
+    pub by: By,
+    /// When.
+    pub at: Timestamp,
+    /// The answer; not for tool calls.
+    pub answer: Option<Value>,
+}
+
+impl Change<'_> {
+    /// Opens an interaction and has it offered.
+    pub fn open_interaction(&mut self, interaction_id: &InteractionId, opening: Opening) {
+        let interaction = Interaction {
+            interaction_id: interaction_id.clone(),
+            state: InteractionState::Open,
+            thread_id: self.state.thread.thread_id.clone(),
+            run_id: opening.run_id,
+            call_id: opening.call_id,
+            body: without_arguments(opening.body),
+            attempt: 1,
+            offered_to: opening.offered_to,
+            opened_at: self.at,
+            expires_at: opening.expires_at,
+            silence_ms: opening.silence_ms,
+            outcome: None,
+            answer: None,
+            by: None,
+            settled_at: None,
+            path: Vec::new(),
+        };
+        self.event(Event::InteractionOpened { interaction });
+        self.effect(Effect::Offer(interaction_id.clone()));
+    }
+
+    /// Settles an open interaction. One that is not open stays as it is: the first settlement counts.
+    pub fn settle(&mut self, settlement: Settlement) {
+        if !self.state.interactions.contains_key(&settlement.interaction_id) {
+            return;
+        }
+        self.event(Event::InteractionSettled {
+            interaction_id: settlement.interaction_id.clone(),
+            outcome: settlement.outcome,
+            by: settlement.by.clone(),
+            answer: settlement.answer.clone(),
+        });
+        self.effect(Effect::Settled(Box::new(settlement)));
+    }
+}
+
+/// The log has the arguments once, in the item of the call.
+fn without_arguments(mut body: InteractionBody) -> InteractionBody {
+    match &mut body {
+        InteractionBody::ToolCall(request) => request.arguments = None,
+        InteractionBody::Approval(request) => {
+            request.arguments = None;
+            request.original_arguments = None;
+        }
+        InteractionBody::Input(_) => {}
+    }
+    body
+}

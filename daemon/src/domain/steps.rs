@@ -1,0 +1,138 @@
+//! A step: the model's answer, its text items and the batch it asks for.
+
+use ropewalk_protocol::{
+    Event, Item, ItemBody, ItemId, ItemState, MessageId, Role, RunId, ToolCallItem, Usage,
+};
+
+use super::{AnsweredCall, Change, Fact, Joined, ProviderParts};
+
+/// What the model has answered in one step.
+#[derive(Clone, Debug)]
+pub struct Answered {
+    /// The assistant message.
+    pub message_id: MessageId,
+    /// The item of its text, where it said something: whole.
+    pub text: Option<(ItemId, String)>,
+    /// The item of its reasoning, where it thought: whole.
+    pub reasoning: Option<(ItemId, String)>,
+    /// The calls in order, each with the item that shows it.
+    pub calls: Vec<(AnsweredCall, ToolCallItem)>,
+    /// What it cost.
+    pub usage: Usage,
+    /// What the provider wants back.
+    pub provider_parts: Option<ProviderParts>,
+}
+
+impl Change<'_> {
+    /// A text item of the model begins.
+    pub fn text_started(&mut self, run_id: &RunId, item_id: &ItemId, message_id: &MessageId, reasoning: bool) {
+        let Some(state) = self.state.runs.get(run_id) else { return };
+        let (message_id, text) = (message_id.clone(), String::new());
+        let body = if reasoning {
+            ItemBody::Reasoning { message_id, text, incomplete: false }
+        } else {
+            ItemBody::AssistantMessage { message_id, text, incomplete: false }
+        };
+        let item = self.open_item(run_id, &state.run.branch_id.clone(), item_id.clone(), body);
+        self.event(Event::ItemStarted { item });
+    }
+
+    /// The model has answered: its texts are complete, its calls begin, and without calls its message joins the chain.
+    pub fn answered(&mut self, run_id: &RunId, answered: Answered) {
+        self.fact(Fact::Step {
+            run_id: run_id.clone(),
+            usage: answered.usage,
+            tool_calls: answered.calls.len() as u64,
+        });
+        if let Some((item_id, text)) = &answered.reasoning {
+            self.text_completed(run_id, item_id, text);
+        }
+        let text_items: Vec<ItemId> = answered.text.iter().map(|(item_id, _)| item_id.clone()).collect();
+        let from_seq = self.first_seq_of(run_id, &text_items);
+        if let Some((item_id, text)) = &answered.text {
+            self.text_completed(run_id, item_id, text);
+        }
+        if answered.calls.is_empty() {
+            self.join_answer(run_id, answered.message_id, text_items, from_seq, answered.provider_parts);
+            return;
+        }
+        let (calls, items): (Vec<_>, Vec<_>) = answered.calls.into_iter().unzip();
+        for (call, item) in calls.iter().zip(items) {
+            let Some(branch_id) = self.state.runs.get(run_id).map(|state| state.run.branch_id.clone()) else { return };
+            let item = self.open_item(run_id, &branch_id, call.item_id.clone(), ItemBody::ToolCall(Box::new(item)));
+            self.event(Event::ItemStarted { item });
+        }
+        self.fact(Fact::Answer {
+            run_id: run_id.clone(),
+            message_id: answered.message_id,
+            items: text_items,
+            from_seq,
+            calls,
+            provider_parts: answered.provider_parts,
+        });
+    }
+
+    fn first_seq_of(&self, run_id: &RunId, items: &[ItemId]) -> u64 {
+        let started = self.state.runs.get(run_id).and_then(|state| state.open_items.get(items.first()?));
+        started.map_or_else(|| self.n(), |(seq, _)| *seq)
+    }
+
+    fn text_completed(&mut self, run_id: &RunId, item_id: &ItemId, whole: &str) {
+        let Some((_, item)) = self.state.runs.get(run_id).and_then(|state| state.open_items.get(item_id)) else {
+            return;
+        };
+        let mut item = item.clone();
+        match &mut item.body {
+            ItemBody::AssistantMessage { text, .. } | ItemBody::Reasoning { text, .. } => whole.clone_into(text),
+            _ => return,
+        }
+        self.close_item(item, ItemState::Completed);
+    }
+
+    fn join_answer(
+        &mut self,
+        run_id: &RunId,
+        message_id: MessageId,
+        items: Vec<ItemId>,
+        from_seq: u64,
+        provider_parts: Option<ProviderParts>,
+    ) {
+        let Some(state) = self.state.runs.get(run_id) else { return };
+        // A message without content could not be sent again (K27), so silence leaves no message.
+        if items.is_empty() {
+            return;
+        }
+        let branch_id = state.run.branch_id.clone();
+        self.join(
+            &branch_id,
+            vec![Joined {
+                message_id,
+                role: Role::Assistant,
+                run_id: Some(run_id.clone()),
+                items,
+                from_seq,
+                provider_parts,
+            }],
+        );
+    }
+
+    fn open_item(
+        &self,
+        run_id: &RunId,
+        branch_id: &ropewalk_protocol::BranchId,
+        item_id: ItemId,
+        body: ItemBody,
+    ) -> Item {
+        Item {
+            item_id,
+            run_id: Some(run_id.clone()),
+            branch_id: branch_id.clone(),
+            state: ItemState::Open,
+            started_at: self.at,
+            ended_at: None,
+            summary: None,
+            severity: None,
+            body,
+        }
+    }
+}

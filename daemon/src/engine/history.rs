@@ -1,0 +1,128 @@
+//! Reading a thread's past out of its log: events by number, and the chain of a branch from its head.
+
+use std::{collections::VecDeque, sync::Arc};
+
+use ropewalk_protocol::{Event, RpcError, Seq, ThreadId};
+use serde_json::value::RawValue;
+
+use super::{Shared, live::ChainCache, storage_error};
+use crate::{
+    domain::{ChainMessage, ChainReader, Fact, Link},
+    store::{LogName, Record},
+};
+
+/// Bytes of a log read at once.
+const WINDOW_BYTES: usize = 262_144;
+/// Events before a message that its window begins with.
+const WINDOW_EVENTS: Seq = 512;
+
+/// Records of a thread, beginning with the one that has event `from`.
+///
+/// # Errors
+/// `unavailable`, when the log cannot be read.
+pub async fn records(shared: &Shared, id: &ThreadId, from: Seq) -> Result<Vec<Arc<Record>>, RpcError> {
+    let log = LogName::Thread(id.clone());
+    shared.store.read(&log, from, WINDOW_BYTES).await.map_err(|error| storage_error(&error))
+}
+
+/// At most `limit` messages of a chain from `head` on, newest first, and where to go on.
+///
+/// # Errors
+/// `unavailable`, when the log cannot be read or does not hold what it should.
+pub async fn chain(
+    shared: &Shared,
+    id: &ThreadId,
+    head: Option<Link>,
+    limit: usize,
+) -> Result<(VecDeque<(Link, ChainMessage)>, Option<Link>), RpcError> {
+    let mut found = VecDeque::new();
+    let mut next = head;
+    let mut reach = WINDOW_EVENTS;
+    while let Some(link) = next.clone() {
+        if found.len() >= limit {
+            break;
+        }
+        let from = link.n.saturating_sub(reach).max(1);
+        let reader = window(shared, id, from, link.n).await?;
+        let from = reader.needs(&link);
+        let (part, rest) = reader.walk(id, &link, limit - found.len());
+        if part.is_empty() {
+            if reach > link.n && from >= 1 {
+                return Err(damaged(id, link.n));
+            }
+            // The message began before this window: reach further back.
+            reach = (reach * 8).max(link.n.saturating_sub(from));
+            continue;
+        }
+        found.extend(part);
+        next = rest;
+        reach = WINDOW_EVENTS;
+    }
+    Ok((found, next))
+}
+
+/// The whole chain of a branch, oldest first: what the model is asked with. `known` is a chain that was read before; only
+/// what has joined since is read again.
+///
+/// # Errors
+/// As [`chain`].
+pub async fn whole_chain(
+    shared: &Shared,
+    id: &ThreadId,
+    head: Option<Link>,
+    known: Option<ChainCache>,
+) -> Result<Arc<Vec<Arc<ChainMessage>>>, RpcError> {
+    let Some(head) = head else { return Ok(Arc::default()) };
+    let since = known.filter(|known| known.head.depth <= head.depth);
+    let missing = since.as_ref().map_or(head.depth + 1, |known| head.depth - known.head.depth);
+    let missing = usize::try_from(missing).unwrap_or(usize::MAX);
+    let (newer, below) = chain(shared, id, Some(head.clone()), missing).await?;
+    if let Some(known) = since {
+        if below.as_ref() == Some(&known.head) || missing == 0 && head == known.head {
+            let mut messages = known.messages;
+            Arc::make_mut(&mut messages).extend(newer.into_iter().rev().map(|(_, message)| Arc::new(message)));
+            return Ok(messages);
+        }
+        // The head was moved elsewhere meanwhile: what is known is of another line.
+        let (all, _) = chain(shared, id, Some(head), usize::MAX).await?;
+        return Ok(Arc::new(all.into_iter().rev().map(|(_, message)| Arc::new(message)).collect()));
+    }
+    Ok(Arc::new(newer.into_iter().rev().map(|(_, message)| Arc::new(message)).collect()))
+}
+
+async fn window(shared: &Shared, id: &ThreadId, from: Seq, to: Seq) -> Result<ChainReader, RpcError> {
+    let mut reader = ChainReader::default();
+    let mut next = from;
+    loop {
+        let records = records(shared, id, next).await?;
+        let Some(last) = records.last() else { break };
+        let reached = last.next_seq().max(last.n + 1);
+        for record in records.iter().filter(|record| record.n <= to) {
+            add(&mut reader, record);
+        }
+        if last.n >= to || reached <= next {
+            break;
+        }
+        next = reached;
+    }
+    Ok(reader)
+}
+
+fn add(reader: &mut ChainReader, record: &Record) {
+    // Most events are of no interest here; looking at their first bytes saves parsing them.
+    let completed = record.events.iter().filter(|event| event.get().starts_with("{\"type\":\"itemCompleted\""));
+    let joined = record.facts.iter().filter(|fact| fact.get().starts_with("{\"fact\":\"joined\""));
+    let parse = |text: &RawValue| serde_json::from_str::<Event>(text.get()).ok();
+    reader.record(
+        record.n,
+        completed.filter_map(|event| parse(event)),
+        joined.filter_map(|fact| serde_json::from_str::<Fact>(fact.get()).ok()),
+    );
+}
+
+fn damaged(id: &ThreadId, n: Seq) -> RpcError {
+    storage_error(&crate::store::StoreError::Read {
+        what: format!("the message of thread {id} at event {n}"),
+        cause: "the log does not hold it".to_owned(),
+    })
+}

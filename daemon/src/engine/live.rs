@@ -1,0 +1,182 @@
+//! What a thread knows only while it is awake: who is attached, who is waited for, what streams.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
+
+use ropewalk_protocol::{
+    By, Capabilities, ClientRef, InteractionBody, InteractionId, Outcome, RpcError, RunId, Timestamp,
+};
+use serde_json::Value;
+use tokio::{
+    sync::{oneshot, watch},
+    task::AbortHandle,
+};
+
+use super::{AttachedClient, ConnectionId};
+use crate::domain::{ChainMessage, Link};
+
+/// Messages of a chain that are kept in memory between steps.
+const CHAIN_MESSAGES: usize = 4_096;
+
+/// What a thread knows only while it is awake. Losing it loses nothing that was acknowledged.
+pub struct Live {
+    /// The clients that are attached.
+    pub attached: BTreeMap<ConnectionId, Attached>,
+    /// Clients that left without saying so, and when.
+    pub left: Vec<(ClientRef, Capabilities, Timestamp)>,
+    /// When this thread was woken; clients that were there before count as just left.
+    pub woken_at: Timestamp,
+    /// Interactions somebody waits for.
+    pub waits: HashMap<InteractionId, Wait>,
+    /// Runs being driven.
+    pub activations: HashMap<RunId, Activation>,
+    /// Grows with every attach, leave and change of rules; drivers that wait watch it.
+    pub attendance: watch::Sender<u64>,
+    /// The last event that is durable; whoever waits for a run watches it.
+    pub durable_seq: watch::Sender<u64>,
+    /// The chain of the branch that was last read, so that the next step need not read it again.
+    pub chain: Option<ChainCache>,
+    /// Counts activations, so that a late report of a dead one is told from a report of the living.
+    pub generation: u64,
+}
+
+/// One attached client.
+pub struct Attached {
+    /// The client.
+    pub client: Arc<dyn AttachedClient>,
+    /// Whether it follows the thread's events. One that only holds tools is not asked to approve.
+    pub subscribed: bool,
+    /// Whether it is the connection of its instance that last resumed the thread, and so holds its tools.
+    pub holds_tools: bool,
+}
+
+/// A run being driven.
+pub struct Activation {
+    /// Which activation.
+    pub generation: u64,
+    /// Its task.
+    pub task: Option<AbortHandle>,
+}
+
+/// An interaction that is open, as the living know it.
+pub struct Wait {
+    /// The run it belongs to.
+    pub run_id: RunId,
+    /// What is asked, with its arguments.
+    pub body: InteractionBody,
+    /// How often it has been offered again.
+    pub attempts: u64,
+    /// Whether those who were there when it opened have been asked.
+    pub first_round_over: bool,
+    /// Tells the driver how it ended.
+    pub settled: Option<oneshot::Sender<Claim>>,
+    /// How it ended, once that is decided and not yet durable.
+    pub claim: Option<Claim>,
+    /// Who is waiting to hear that it is durable.
+    pub acknowledge: Vec<Acknowledge>,
+    /// Who was offered it, and what became of that.
+    pub offered: BTreeMap<ConnectionId, Offered>,
+    /// When its handler last showed life.
+    pub life: watch::Sender<Timestamp>,
+}
+
+/// What became of an offer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Offered {
+    /// Answers of this connection that were refused.
+    pub refused: u8,
+    /// Whether this connection said that it will not answer.
+    pub not_i: bool,
+}
+
+/// A chain that has been read, up to its head.
+#[derive(Clone)]
+pub struct ChainCache {
+    /// Its head.
+    pub head: Link,
+    /// Its messages, oldest first.
+    pub messages: Arc<Vec<Arc<ChainMessage>>>,
+}
+
+/// How an interaction ends: the first one counts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Claim {
+    /// How.
+    pub outcome: Outcome,
+    /// By whom.
+    pub by: By,
+    /// When.
+    pub at: Timestamp,
+    /// The answer.
+    pub answer: Option<Value>,
+}
+
+/// Somebody who answered while the outcome was decided but not yet durable.
+pub struct Acknowledge {
+    /// Whether theirs is the answer that counts.
+    pub is_first: bool,
+    /// Who.
+    pub client: ClientRef,
+    /// What they answered.
+    pub answer: Value,
+    /// Where to tell them.
+    pub reply: oneshot::Sender<Result<(Outcome, bool), RpcError>>,
+}
+
+impl Live {
+    /// A thread that was just woken.
+    #[must_use]
+    pub fn new(woken_at: Timestamp, seq: u64) -> Self {
+        Self {
+            attached: BTreeMap::new(),
+            left: Vec::new(),
+            woken_at,
+            waits: HashMap::new(),
+            activations: HashMap::new(),
+            attendance: watch::Sender::new(0),
+            durable_seq: watch::Sender::new(seq),
+            chain: None,
+            generation: 0,
+        }
+    }
+
+    /// Keeps a chain for the next step, unless it is so large that reading it again is the lesser evil.
+    pub fn remember_chain(&mut self, chain: ChainCache) {
+        self.chain = (chain.messages.len() <= CHAIN_MESSAGES).then_some(chain);
+    }
+
+    /// Tells waiting drivers to look again who is there and what the rules are.
+    pub fn look_again(&self) {
+        self.attendance.send_modify(|count| *count += 1);
+    }
+
+    /// The attached clients that could answer, and have not said that they will not.
+    #[must_use]
+    pub fn can_answer(&self, interaction_id: &InteractionId, able: impl Fn(Capabilities) -> bool) -> Vec<ClientRef> {
+        let offered = self.waits.get(interaction_id).map(|wait| &wait.offered);
+        let declines = |id: &ConnectionId| offered.and_then(|offered| offered.get(id)).is_some_and(|o| o.not_i);
+        let mut clients: Vec<ClientRef> = self
+            .attached
+            .iter()
+            .filter(|(id, attached)| attached.subscribed && able(attached.client.capabilities()) && !declines(id))
+            .map(|(_, attached)| attached.client.client_ref().clone())
+            .collect();
+        clients.dedup();
+        clients
+    }
+
+    /// The connection that holds the tools of a client instance.
+    #[must_use]
+    pub fn holder(&self, owner: &ClientRef) -> Option<&Arc<dyn AttachedClient>> {
+        let mut attached = self.attached.values();
+        attached.find(|attached| attached.holds_tools && attached.client.client_ref() == owner).map(|a| &a.client)
+    }
+
+    /// Whether this is the report of the activation that drives the run now.
+    #[must_use]
+    pub fn is_current(&self, run_id: &RunId, generation: u64) -> bool {
+        self.activations.get(run_id).is_some_and(|activation| activation.generation == generation)
+    }
+}

@@ -1,0 +1,359 @@
+//! Answering interactions: the first valid answer counts, and everybody is told precisely.
+
+use std::sync::Arc;
+
+use ropewalk_protocol::{
+    By, ByKind, ClientRef, ErrorDetail, Event, InteractionAnswered, InteractionBody, InteractionId,
+    InteractionInvalidAnswerParams, InteractionKind, InteractionSettledParams, Outcome, RpcError, Timestamp,
+    ToolProgressParams,
+};
+use serde::de::DeserializeOwned;
+use serde_json::{Value, value::RawValue};
+use tokio::sync::oneshot;
+
+use super::offer::offer_to;
+use crate::{
+    catalogue::Operation,
+    engine::{
+        AttachedClient, Shared, ThreadHandle, Turn, history,
+        live::{Acknowledge, Claim},
+        lookup,
+    },
+    tools::answers::{self, InvalidAnswer},
+};
+
+/// Answers of one connection that may be refused before it counts as "not I".
+const REFUSALS: u8 = 3;
+/// Characters of a sign of life's message.
+const PROGRESS_CHARACTERS: usize = 500;
+
+/// An answer, and how it came.
+pub enum Answering {
+    /// As the JSON-RPC response to the request of an offer.
+    Response(Result<Box<RawValue>, RpcError>),
+    /// By `interaction/settle`.
+    Settle(Value),
+}
+
+impl ThreadHandle {
+    /// A client has answered the request of an offer.
+    pub async fn answered(
+        &self,
+        client: Arc<dyn AttachedClient>,
+        interaction_id: InteractionId,
+        response: Result<Box<RawValue>, RpcError>,
+    ) {
+        self.post(move |turn| take_response(turn, &client, &interaction_id, response)).await;
+    }
+
+    /// A client answers by `interaction/settle`. Resolves when the settlement is durable.
+    ///
+    /// # Errors
+    /// `alreadySettled`, `invalidParams` with the path in the answer, `forbidden {reason: not_offered}`, `notFound`.
+    pub async fn settle(
+        &self,
+        client: ClientRef,
+        interaction_id: InteractionId,
+        answer: Value,
+        operation: Option<Operation>,
+    ) -> Result<InteractionAnswered, RpcError> {
+        let (reply, settled) = oneshot::channel();
+        let (id, by, given) = (interaction_id.clone(), client.clone(), answer.clone());
+        let is_open = self
+            .turn(move |turn| {
+                if !turn.live.waits.contains_key(&id) {
+                    return Ok(turn.state().interactions.contains_key(&id));
+                }
+                let kind = turn.live.waits.get(&id).map(|wait| wait.body.kind());
+                if kind == Some(InteractionKind::ToolCall) && !was_offered(turn, &id, &by) {
+                    return Err(not_offered());
+                }
+                let checked = check(turn, &id, &given).map_err(|problem| refused_answer(&problem))?;
+                let claim = claim_of(&checked, &by, turn.at());
+                let already = turn.live.waits.get(&id).is_some_and(|wait| wait.claim.is_some());
+                turn.claim(&id, claim);
+                if let Some(wait) = turn.live.waits.get_mut(&id) {
+                    wait.acknowledge.push(Acknowledge { is_first: !already, client: by, answer: checked.answer, reply });
+                }
+                Ok(true)
+            })
+            .await?;
+        if !is_open {
+            return settled_before(self, &client, &interaction_id, &answer).await;
+        }
+        let (outcome, replayed) = settled.await.map_err(|_| not_waiting(&interaction_id))??;
+        let answer = InteractionAnswered { interaction_id, outcome, replayed };
+        remember(self, operation, &answer).await?;
+        Ok(answer)
+    }
+
+    /// A tool's handler shows life.
+    pub async fn progress(&self, client: ClientRef, params: ToolProgressParams) {
+        self.post(move |turn| {
+            let id = params.interaction_id;
+            if !was_offered(turn, &id, &client) {
+                return;
+            }
+            let at = turn.at();
+            let Some(wait) = turn.live.waits.get(&id) else { return };
+            wait.life.send_replace(at);
+            let (run_id, call_id) = (wait.run_id.clone(), match &wait.body {
+                InteractionBody::ToolCall(request) => request.call_id.clone(),
+                _ => return,
+            });
+            let Some(call) = turn.state().call(&run_id, &call_id) else { return };
+            let item_id = call.call.item_id.clone();
+            turn.progress(Event::ToolProgress {
+                item_id,
+                interaction_id: Some(id),
+                message: params.message.map(|text| text.chars().take(PROGRESS_CHARACTERS).collect()),
+                fraction: params.fraction.filter(|fraction| fraction.is_finite()).map(|f| f.clamp(0.0, 1.0)),
+            });
+        })
+        .await;
+    }
+}
+
+/// An answer that has been checked.
+struct Checked {
+    answer: Value,
+    is_refusal: bool,
+}
+
+fn take_response(
+    turn: &mut Turn<'_>,
+    client: &Arc<dyn AttachedClient>,
+    id: &InteractionId,
+    response: Result<Box<RawValue>, RpcError>,
+) {
+    let Some(wait) = turn.live.waits.get(id) else { return };
+    if wait.claim.is_some() {
+        return;
+    }
+    let kind = wait.body.kind();
+    let by = client.client_ref().clone();
+    match response {
+        Err(error) if kind == InteractionKind::ToolCall => {
+            let answer = serde_json::json!({ "rpcError": error });
+            turn.claim(id, Claim { outcome: Outcome::Answered, by: by_client(&by), at: turn.at(), answer: Some(answer) });
+        }
+        Err(_) => not_i(turn, client, id),
+        Ok(result) => {
+            let value: Value = serde_json::from_str(result.get()).unwrap_or(Value::Null);
+            match check(turn, id, &value) {
+                Ok(checked) => {
+                    let claim = claim_of(&checked, &by, turn.at());
+                    turn.claim(id, claim);
+                }
+                Err(problem) => refuse(turn, client, id, problem),
+            }
+        }
+    }
+}
+
+/// A refused answer leaves the interaction open: the client is told why and asked again, three times at most.
+fn refuse(turn: &mut Turn<'_>, client: &Arc<dyn AttachedClient>, id: &InteractionId, problem: InvalidAnswer) {
+    client.invalid_answer(&InteractionInvalidAnswerParams {
+        interaction_id: id.clone(),
+        path: problem.path,
+        reason: problem.reason.word(),
+    });
+    let Some(wait) = turn.live.waits.get_mut(id) else { return };
+    let offered = wait.offered.entry(client.connection()).or_default();
+    offered.refused += 1;
+    if offered.refused > REFUSALS {
+        not_i(turn, client, id);
+        return;
+    }
+    offer_to(turn.live, turn.change.state, turn.thread, id, client);
+}
+
+fn not_i(turn: &mut Turn<'_>, client: &Arc<dyn AttachedClient>, id: &InteractionId) {
+    if let Some(wait) = turn.live.waits.get_mut(id) {
+        wait.offered.entry(client.connection()).or_default().not_i = true;
+    }
+    turn.live.look_again();
+}
+
+fn check(turn: &Turn<'_>, id: &InteractionId, answer: &Value) -> Result<Checked, InvalidAnswer> {
+    let wait = turn.live.waits.get(id);
+    let Some(wait) = wait else {
+        return Ok(Checked { answer: answer.clone(), is_refusal: false });
+    };
+    match &wait.body {
+        // What breaks a rule of results settles the call all the same; the path looks at it (ruling 5).
+        InteractionBody::ToolCall(_) => {
+            Ok(Checked { answer: answer.clone(), is_refusal: false })
+        }
+        InteractionBody::Approval(request) => {
+            let approval = answers::check_approval(answer, &request.choices)?;
+            let is_refusal = answers::approval_outcome(&approval) == Outcome::Declined;
+            let answer = serde_json::to_value(&approval).unwrap_or(Value::Null);
+            Ok(Checked { answer, is_refusal })
+        }
+        InteractionBody::Input(request) => {
+            let input = answers::check_input(answer, &request.questions)?;
+            let is_refusal = answers::input_outcome(&input) == Outcome::Declined;
+            let answer = serde_json::to_value(&input).unwrap_or(Value::Null);
+            Ok(Checked { answer, is_refusal })
+        }
+    }
+}
+
+fn claim_of(checked: &Checked, by: &ClientRef, at: Timestamp) -> Claim {
+    let outcome = if checked.is_refusal { Outcome::Declined } else { Outcome::Answered };
+    Claim { outcome, by: by_client(by), at, answer: Some(checked.answer.clone()) }
+}
+
+fn by_client(client: &ClientRef) -> By {
+    By::client(ByKind::Client, client)
+}
+
+fn was_offered(turn: &Turn<'_>, id: &InteractionId, client: &ClientRef) -> bool {
+    turn.state().interactions.get(id).is_some_and(|open| open.offered_to.contains(client))
+}
+
+/// Once a settlement is durable: everyone who was offered it is told, and everyone who answered is answered.
+pub fn acknowledge(live: &mut crate::engine::live::Live, params: &InteractionSettledParams) {
+    let Some(mut wait) = live.waits.remove(&params.interaction_id) else { return };
+    let mut shown = params.clone();
+    if wait.body.kind() == InteractionKind::ToolCall {
+        shown.answer = None;
+    }
+    for connection in wait.offered.keys() {
+        if let Some(attached) = live.attached.get(connection) {
+            attached.client.settled(&shown);
+        }
+    }
+    for waiting in wait.acknowledge.drain(..) {
+        let counted = wait.claim.as_ref().and_then(|claim| claim.answer.as_ref());
+        let same = is_same(wait.body.kind(), &waiting.client, &waiting.answer, &params.by, counted);
+        let verdict = if waiting.is_first || same {
+            Ok((params.outcome, !waiting.is_first))
+        } else {
+            Err(already_settled(wait.body.kind(), &shown))
+        };
+        // Whoever asked may have gone.
+        let _ = waiting.reply.send(verdict);
+    }
+}
+
+fn is_same(kind: InteractionKind, client: &ClientRef, given: &Value, by: &By, counted: Option<&Value>) -> bool {
+    let same_client = by.instance_id.as_ref() == Some(&client.instance_id);
+    same_client && counted.is_some_and(|counted| are_same(kind, given, counted))
+}
+
+/// Two answers are the same when decision and scope, the selections and texts, or the result are equal (ruling 4).
+fn are_same(kind: InteractionKind, one: &Value, other: &Value) -> bool {
+    match kind {
+        InteractionKind::Approval => both(one, other, answers::same_approval),
+        InteractionKind::Input => both(one, other, answers::same_input),
+        InteractionKind::ToolCall => one == other,
+    }
+}
+
+fn both<T: DeserializeOwned>(one: &Value, other: &Value, same: impl Fn(&T, &T) -> bool) -> bool {
+    let read = |value: &Value| serde_json::from_value::<T>(value.clone()).ok();
+    read(one).zip(read(other)).is_some_and(|(one, other)| same(&one, &other))
+}
+
+/// What kind of interaction an answer in the log belongs to; those of tool calls are not in it.
+fn kind_of(answer: Option<&Value>) -> InteractionKind {
+    match answer {
+        Some(answer) if answer.get("decision").is_some() => InteractionKind::Approval,
+        Some(_) => InteractionKind::Input,
+        None => InteractionKind::ToolCall,
+    }
+}
+
+/// The interaction was settled earlier: its settlement is read from the log.
+async fn settled_before(
+    thread: &ThreadHandle,
+    client: &ClientRef,
+    id: &InteractionId,
+    given: &Value,
+) -> Result<InteractionAnswered, RpcError> {
+    let (kind, settled) = read_settlement(thread.shared(), id).await?;
+    if is_same(kind, client, given, &settled.by, settled.answer.as_ref()) {
+        return Ok(InteractionAnswered { interaction_id: id.clone(), outcome: settled.outcome, replayed: true });
+    }
+    Err(already_settled(kind, &settled))
+}
+
+async fn read_settlement(
+    shared: &Shared,
+    id: &InteractionId,
+) -> Result<(InteractionKind, InteractionSettledParams), RpcError> {
+    let home = lookup::interaction_home(shared, id)?;
+    let seq = home.settled_in.ok_or_else(|| not_waiting(id))?;
+    for record in history::records(shared, &home.thread_id, seq).await?.iter().take(1) {
+        for event in &record.events {
+            if let Ok(Event::InteractionSettled { interaction_id, outcome, by, answer }) = serde_json::from_str(event.get())
+                && interaction_id == *id
+            {
+                let kind = kind_of(answer.as_ref());
+                let interaction_id = id.clone();
+                return Ok((kind, InteractionSettledParams { interaction_id, outcome, by, at: record.at, answer }));
+            }
+        }
+    }
+    Err(RpcError::not_found("interaction", id))
+}
+
+async fn remember(
+    thread: &ThreadHandle,
+    operation: Option<Operation>,
+    answer: &InteractionAnswered,
+) -> Result<(), RpcError> {
+    if operation.is_none() {
+        return Ok(());
+    }
+    let answer = answer.clone();
+    thread.turn(move |turn| turn.answers(operation, &answer)).await
+}
+
+fn already_settled(kind: InteractionKind, settled: &InteractionSettledParams) -> RpcError {
+    let who = settled.by.client_name.clone().unwrap_or_else(|| match settled.by.kind {
+        ByKind::Policy => "A rule".to_owned(),
+        ByKind::Deadline => "A deadline".to_owned(),
+        ByKind::Stop => "A stop of the run".to_owned(),
+        ByKind::Client | ByKind::Daemon => "The daemon".to_owned(),
+    });
+    let noun = match kind {
+        InteractionKind::Approval => "approval",
+        InteractionKind::Input => "question",
+        InteractionKind::ToolCall => "tool call",
+    };
+    let message = format!("{who} settled this {noun} first, at {}.", settled.at);
+    let detail = ErrorDetail::AlreadySettled {
+        interaction_id: settled.interaction_id.clone(),
+        by: settled.by.clone(),
+        at: settled.at,
+        outcome: settled.outcome,
+        answer: settled.answer.clone().filter(|_| kind != InteractionKind::ToolCall),
+    };
+    RpcError::new(detail, message)
+}
+
+fn refused_answer(problem: &InvalidAnswer) -> RpcError {
+    RpcError::invalid_params(
+        problem.path.clone(),
+        problem.reason.word(),
+        format!("The answer is not valid at {}: {}. The interaction stays open.", problem.path, problem.reason),
+    )
+}
+
+fn not_offered() -> RpcError {
+    RpcError::new(
+        ErrorDetail::Forbidden { reason: "not_offered".to_owned(), policy_id: None },
+        "This tool call was offered to another client process; only that one can answer it.",
+    )
+}
+
+fn not_waiting(id: &InteractionId) -> RpcError {
+    RpcError::retryable(
+        ErrorDetail::Unavailable { reason: "starting".to_owned(), progress: None, party: None, effect: None },
+        format!("The run of interaction {id} is just being taken up again. Repeat the answer in a moment."),
+        Some(100),
+    )
+}

@@ -1,0 +1,230 @@
+//! Attaching to a thread and leaving it: who is there, who holds which tools, what a newcomer is told.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use ropewalk_protocol::{
+    ErrorDetail, QueueView, RpcError, Seq, Snapshot, ThreadResumed, ToolsCause, ToolsChanged,
+};
+
+use super::{offer::{offer_to, open_interaction_ids}, read::{effective_tools, shown_interaction}, refusal};
+use crate::{
+    catalogue::Operation,
+    domain::{ClientTool, Declaring},
+    engine::{AttachedClient, ConnectionId, ThreadHandle, Turn, live::Attached},
+};
+
+/// How many waiting inputs a snapshot shows of a branch.
+const SNAPSHOT_QUEUE: usize = 100;
+
+/// A client that attaches, checked.
+pub struct Resume {
+    /// Who.
+    pub client: Arc<dyn AttachedClient>,
+    /// A new tool set; `None` keeps the old one.
+    pub tools: Option<Vec<Arc<ClientTool>>>,
+    /// The last event it has seen; `None` asks for a snapshot.
+    pub after: Option<Seq>,
+    /// Whether names held by others are taken over.
+    pub takeover: bool,
+    /// Whether it follows the thread's events.
+    pub subscribe: bool,
+    /// The operation.
+    pub operation: Option<Operation>,
+}
+
+/// A client that is attached now.
+pub struct Resumed {
+    /// What it is told.
+    pub answer: ThreadResumed,
+    /// The event its events come after.
+    pub after: Seq,
+}
+
+impl ThreadHandle {
+    /// Attaches a client and binds its tools.
+    ///
+    /// # Errors
+    /// `invalidParams {reason: after_the_end}`, `conflict` for a name somebody else holds, `unavailable`.
+    pub async fn resume(&self, resume: Resume) -> Result<Resumed, RpcError> {
+        self.turn(move |turn| {
+            check_after(turn, resume.after)?;
+            let header = turn.state().thread.clone();
+            let declaring = Declaring {
+                client: resume.client.client_ref().clone(),
+                lasting: resume.client.is_lasting(),
+                tools: resume.tools,
+                takeover: resume.takeover,
+            };
+            turn.change.declare_tools(&declaring).map_err(|error| refusal(error, &header))?;
+            attach(turn, &resume.client, resume.subscribe);
+            let answer = ThreadResumed {
+                thread: turn.state().thread.clone(),
+                seq: turn.change.seq(),
+                snapshot: resume.after.is_none().then(|| snapshot(turn)),
+                tools: effective_tools(turn, false),
+                replayed: false,
+            };
+            turn.answers(resume.operation, &answer)?;
+            let after = resume.after.unwrap_or(answer.seq);
+            Ok(Resumed { answer, after })
+        })
+        .await
+    }
+
+    /// Lets a client follow a thread's events without binding tools. Returns the thread's last event.
+    ///
+    /// # Errors
+    /// `invalidParams {reason: after_the_end}`, `unavailable`.
+    pub async fn follow(&self, client: Arc<dyn AttachedClient>, after: Option<Seq>) -> Result<Seq, RpcError> {
+        self.turn(move |turn| {
+            check_after(turn, after)?;
+            let id = client.connection();
+            let holds_tools = turn.live.attached.get(&id).is_some_and(|attached| attached.holds_tools);
+            turn.live.attached.insert(id, Attached { client, subscribed: true, holds_tools });
+            turn.live.look_again();
+            Ok(turn.change.seq())
+        })
+        .await
+    }
+
+    /// Offers a client every open interaction it can settle.
+    pub async fn offer_open(&self, client: Arc<dyn AttachedClient>) {
+        self.post(move |turn| {
+            for interaction_id in open_interaction_ids(turn.state()) {
+                offer_to(turn.live, turn.change.state, turn.thread, &interaction_id, &client);
+            }
+        })
+        .await;
+    }
+
+    /// A rule about tools of this thread has changed: drivers that wait look again, and readers are told as ruling 11 says
+    /// (`of_thread` is a rule of the thread itself).
+    pub async fn rules_changed(&self, flat_names: Vec<String>, client_name: Option<String>, of_thread: bool) {
+        self.post(move |turn| {
+            if of_thread || !turn.state().runs.is_empty() {
+                turn.change.tools_changed(ToolsChanged {
+                    revision: 0,
+                    added: Vec::new(),
+                    removed: Vec::new(),
+                    changed: flat_names,
+                    cause: ToolsCause::Policy,
+                    client_name,
+                });
+            }
+            turn.live.look_again();
+        })
+        .await;
+    }
+
+    /// A connection is gone, or follows no more. `on_purpose` is `thread/unsubscribe`: then it does not count as
+    /// attached a moment longer.
+    pub async fn leave(&self, connection: ConnectionId, on_purpose: bool) {
+        self.post(move |turn| {
+            let Some(attached) = turn.live.attached.get_mut(&connection) else { return };
+            let client = attached.client.clone();
+            attached.subscribed = false;
+            if on_purpose {
+                turn.live.look_again();
+                return;
+            }
+            let held_tools = attached.holds_tools;
+            turn.live.attached.remove(&connection);
+            turn.live.left.push((client.client_ref().clone(), client.capabilities(), turn.change.at));
+            let kept = turn.live.left.len().saturating_sub(64);
+            turn.live.left.drain(..kept);
+            if held_tools {
+                owner_left(turn, &client);
+            }
+            turn.live.look_again();
+            turn.shared.quieter.notify_waiters();
+        })
+        .await;
+    }
+}
+
+/// A client process that named itself may come back to its tools; one that did not takes them with it.
+fn owner_left(turn: &mut Turn<'_>, client: &Arc<dyn AttachedClient>) {
+    let owner = client.client_ref().clone();
+    let Some(set) = turn.state().tool_sets.get(&owner) else { return };
+    if !client.is_lasting() {
+        let withdrawn =
+            Declaring { client: owner, lasting: false, tools: Some(Vec::new()), takeover: false };
+        if let Err(error) = turn.change.declare_tools(&withdrawn) {
+            tracing::error!(%error, "tools of a client that left could not be withdrawn");
+        }
+        return;
+    }
+    let changed = set.tools.iter().map(|tool| tool.flat_name.clone()).collect();
+    presence(turn, changed, ToolsCause::OwnerAway, &owner.client_name);
+}
+
+/// Coming and going of an owner is an event only while a run is under way (ruling 11).
+fn presence(turn: &mut Turn<'_>, changed: Vec<String>, cause: ToolsCause, client_name: &str) {
+    if turn.state().runs.is_empty() {
+        return;
+    }
+    turn.change.tools_changed(ToolsChanged {
+        revision: 0,
+        added: Vec::new(),
+        removed: Vec::new(),
+        changed,
+        cause,
+        client_name: Some(client_name.to_owned()),
+    });
+}
+
+fn attach(turn: &mut Turn<'_>, client: &Arc<dyn AttachedClient>, subscribe: bool) {
+    let owner = client.client_ref().clone();
+    let was_held = turn.live.holder(&owner).is_some();
+    for attached in turn.live.attached.values_mut() {
+        if *attached.client.client_ref() == owner {
+            attached.holds_tools = false;
+        }
+    }
+    let id = client.connection();
+    let subscribed = subscribe || turn.live.attached.get(&id).is_some_and(|attached| attached.subscribed);
+    turn.live.attached.insert(id, Attached { client: client.clone(), subscribed, holds_tools: true });
+    turn.live.left.retain(|(left, _, _)| *left != owner);
+    if !was_held && let Some(set) = turn.state().tool_sets.get(&owner) {
+        let changed: Vec<String> = set.tools.iter().map(|tool: &Arc<ClientTool>| tool.flat_name.clone()).collect();
+        if !changed.is_empty() && turn.change.is_empty() {
+            presence(turn, changed, ToolsCause::OwnerBack, &owner.client_name);
+        }
+    }
+    turn.live.look_again();
+}
+
+fn check_after(turn: &Turn<'_>, after: Option<Seq>) -> Result<(), RpcError> {
+    let last = turn.state().thread.seq;
+    let Some(after) = after.filter(|after| *after > last) else { return Ok(()) };
+    let detail = ErrorDetail::InvalidParams {
+        path: "/after".to_owned(),
+        reason: "after_the_end".to_owned(),
+        problems: Vec::new(),
+    };
+    let message = format!(
+        "after is {after}, but the last event of this thread is {last}. Resume without after and take the snapshot."
+    );
+    Err(RpcError::new(detail, message))
+}
+
+fn snapshot(turn: &Turn<'_>) -> Snapshot {
+    let state = turn.state();
+    let queues: BTreeMap<_, _> = state
+        .branches
+        .iter()
+        .map(|(id, branch)| {
+            let entries = branch.queue.iter().take(SNAPSHOT_QUEUE).map(|input| input.entry.clone()).collect();
+            (id.clone(), QueueView { entries, length: branch.queue.len() as u64 })
+        })
+        .collect();
+    Snapshot {
+        thread: state.thread.clone(),
+        branches: state.branches.values().map(|branch| branch.branch.clone()).collect(),
+        queues,
+        runs: state.runs.values().map(|run| run.run.clone()).collect(),
+        open_items: state.runs.values().flat_map(|run| run.open_items.values().map(|(_, item)| item.clone())).collect(),
+        interactions: state.interactions.values().map(|open| shown_interaction(turn.live, open)).collect(),
+        tools: effective_tools(turn, false),
+    }
+}

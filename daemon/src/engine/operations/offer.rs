@@ -1,0 +1,105 @@
+//! Offering interactions: to whom, with what, and how often.
+
+use std::sync::Arc;
+
+use ropewalk_protocol::{
+    Capabilities, ClientRef, Interaction, InteractionBody, InteractionId, InteractionKind, Method, ToolCall,
+    ApprovalAsk, InputAsk,
+};
+use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
+
+use crate::{
+    domain::ThreadState,
+    engine::{
+        AttachedClient, Offer, ThreadHandle,
+        live::{Live, Offered},
+    },
+};
+
+/// Whether a client with these capabilities can settle interactions of this kind.
+pub fn is_able(kind: InteractionKind, capabilities: Capabilities) -> bool {
+    match kind {
+        InteractionKind::Approval => capabilities.approvals,
+        InteractionKind::Input => capabilities.input,
+        InteractionKind::ToolCall => false,
+    }
+}
+
+/// The request of an interaction, as it is offered for the `attempt`th time.
+pub fn request(body: &InteractionBody, attempt: u64) -> Option<(&'static str, Arc<RawValue>)> {
+    let (method, params) = match body {
+        InteractionBody::ToolCall(request) => {
+            let mut request = request.clone();
+            request.attempt = attempt;
+            (ToolCall::NAME, as_raw(&request))
+        }
+        InteractionBody::Approval(request) => {
+            let mut request = request.clone();
+            request.attempt = attempt;
+            (ApprovalAsk::NAME, as_raw(&request))
+        }
+        InteractionBody::Input(request) => {
+            let mut request = request.clone();
+            request.attempt = attempt;
+            (InputAsk::NAME, as_raw(&request))
+        }
+    };
+    params.map(|params| (method, Arc::from(params)))
+}
+
+fn as_raw(request: &impl Serialize) -> Option<Box<RawValue>> {
+    to_raw_value(request).ok()
+}
+
+/// The interactions that are open, oldest first.
+pub fn open_interaction_ids(state: &ThreadState) -> Vec<InteractionId> {
+    state.interactions.keys().cloned().collect()
+}
+
+/// Offers an interaction that was just opened to everyone who may settle it.
+pub fn offer_interaction(live: &mut Live, state: &ThreadState, thread: &ThreadHandle, interaction_id: &InteractionId) {
+    let clients: Vec<Arc<dyn AttachedClient>> = live.attached.values().map(|attached| attached.client.clone()).collect();
+    for client in clients {
+        offer_to(live, state, thread, interaction_id, &client);
+    }
+    if let Some(wait) = live.waits.get_mut(interaction_id) {
+        wait.first_round_over = true;
+    }
+}
+
+/// Offers an open interaction to a client, if it may settle it and somebody waits for it.
+pub fn offer_to(
+    live: &mut Live,
+    state: &ThreadState,
+    thread: &ThreadHandle,
+    interaction_id: &InteractionId,
+    client: &Arc<dyn AttachedClient>,
+) {
+    let Some(interaction) = state.interactions.get(interaction_id) else { return };
+    if !may_settle(live, interaction, client) {
+        return;
+    }
+    let Some(wait) = live.waits.get_mut(interaction_id).filter(|wait| wait.claim.is_none()) else { return };
+    // The first round goes to everybody with the same attempt; whoever is asked later, or again, gets a higher one.
+    if wait.offered.contains_key(&client.connection()) || wait.first_round_over {
+        wait.attempts += 1;
+    }
+    let attempt = interaction.attempt + wait.attempts;
+    let Some((method, params)) = request(&wait.body, attempt) else { return };
+    let offered = wait.offered.entry(client.connection()).or_default();
+    *offered = Offered { not_i: false, ..*offered };
+    let offer = Offer { interaction_id: interaction_id.clone(), method, params, attempt };
+    client.offer(offer, thread.clone());
+}
+
+fn may_settle(live: &Live, interaction: &Interaction, client: &Arc<dyn AttachedClient>) -> bool {
+    let kind = interaction.body.kind();
+    if kind == InteractionKind::ToolCall {
+        let owner: Option<&ClientRef> = interaction.offered_to.first();
+        return owner == Some(client.client_ref())
+            && live.attached.get(&client.connection()).is_some_and(|attached| attached.holds_tools);
+    }
+    let subscribed = live.attached.get(&client.connection()).is_some_and(|attached| attached.subscribed);
+    subscribed && is_able(kind, client.capabilities())
+}

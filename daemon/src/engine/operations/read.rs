@@ -1,0 +1,201 @@
+//! Reading a thread: its header, its tools, its chain, its events, what waits and what is asked.
+
+use ropewalk_protocol::{
+    BranchId, Event, EventPage, Interaction, InteractionBody, InteractionKind, MessagePage, Queue, RpcError, Run, RunId,
+    Seq, Thread, ThreadEvent, Tool, limits::PAGE_CHARACTERS,
+};
+
+use super::offer::is_able;
+use crate::{
+    domain::Link,
+    engine::{ThreadHandle, Turn, history, live::Live, run::toolbox},
+};
+
+impl ThreadHandle {
+    /// The header and the branches.
+    ///
+    /// # Errors
+    /// `unavailable`.
+    pub async fn read(&self) -> Result<Thread, RpcError> {
+        self.turn(|turn| {
+            let mut thread = turn.state().thread.clone();
+            thread.branches = Some(turn.state().branches.values().map(|branch| branch.branch.clone()).collect());
+            Ok(thread)
+        })
+        .await
+    }
+
+    /// The effective tools, in the order of their flat names.
+    ///
+    /// # Errors
+    /// `unavailable`.
+    pub async fn tools(&self, schemas: bool) -> Result<Vec<Tool>, RpcError> {
+        self.turn(move |turn| Ok(effective_tools(turn, schemas))).await
+    }
+
+    /// What waits on a branch.
+    ///
+    /// # Errors
+    /// `notFound` for an unknown branch.
+    pub async fn queue(&self, branch_id: BranchId) -> Result<Queue, RpcError> {
+        self.turn(move |turn| {
+            let branch =
+                turn.state().branches.get(&branch_id).ok_or_else(|| RpcError::not_found("branch", &branch_id))?;
+            let entries = branch.queue.iter().map(|input| input.entry.clone()).collect();
+            Ok(Queue { entries, held: branch.branch.queue.held })
+        })
+        .await
+    }
+
+    /// The interactions that are open, with arguments, oldest first.
+    ///
+    /// # Errors
+    /// `unavailable`.
+    pub async fn open_interactions(&self) -> Result<Vec<Interaction>, RpcError> {
+        self.turn(|turn| {
+            let open = turn.state().interactions.values();
+            Ok(open.map(|open| with_arguments(turn.live, open)).collect())
+        })
+        .await
+    }
+
+    /// A run under way or waiting in a queue; `None` when it has ended. With the thread's last event.
+    ///
+    /// # Errors
+    /// `unavailable`.
+    pub async fn run_now(&self, run_id: RunId) -> Result<(Option<Run>, Seq), RpcError> {
+        self.turn(move |turn| {
+            let run = turn.state().runs.get(&run_id).map(|state| {
+                let mut run = state.run.clone();
+                refresh_waiting(turn.live, turn.state().interactions.values(), &mut run);
+                run
+            });
+            Ok((run, turn.change.seq()))
+        })
+        .await
+    }
+
+    /// Resolves when the thread has more durable events than `seq`.
+    ///
+    /// # Errors
+    /// `unavailable`.
+    pub async fn after(&self, seq: Seq) -> Result<(), RpcError> {
+        let mut durable = self.turn(|turn| Ok(turn.live.durable_seq.subscribe())).await?;
+        // The sender lives as long as the thread is awake, which this handle sees to.
+        let _ = durable.wait_for(|now| *now > seq).await;
+        Ok(())
+    }
+
+    /// A page of a branch's chain, from `from` or its head on, newest first.
+    ///
+    /// # Errors
+    /// `notFound` for an unknown branch, `unavailable`.
+    pub async fn messages(
+        &self,
+        branch_id: BranchId,
+        from: Option<Link>,
+        limit: usize,
+    ) -> Result<(MessagePage, Option<Link>), RpcError> {
+        let (head, seq) = self
+            .turn(move |turn| {
+                let branch =
+                    turn.state().branches.get(&branch_id).ok_or_else(|| RpcError::not_found("branch", &branch_id))?;
+                Ok((branch.head.clone(), turn.change.seq()))
+            })
+            .await?;
+        let (messages, mut next) = history::chain(self.shared(), self.id(), from.or(head), limit).await?;
+        let mut items = Vec::new();
+        let mut characters = 0_u64;
+        for (link, found) in messages {
+            let size = serde_json::to_string(&found.message).map_or(0, |text| text.len() as u64);
+            if !items.is_empty() && characters + size > PAGE_CHARACTERS {
+                next = Some(link);
+                break;
+            }
+            characters += size;
+            items.push(found.message);
+        }
+        Ok((MessagePage { items, next_cursor: None, seq }, next))
+    }
+
+    /// Durable events after one, at most `limit` of them.
+    ///
+    /// # Errors
+    /// `unavailable`.
+    pub async fn events(&self, after: Seq, limit: usize) -> Result<EventPage, RpcError> {
+        let last = self.turn(|turn| Ok(turn.change.seq())).await?;
+        let mut events: Vec<ThreadEvent> = Vec::new();
+        let mut characters = 0_u64;
+        if after < last {
+            for record in history::records(self.shared(), self.id(), after + 1).await? {
+                for (event, seq) in record.events.iter().zip(record.n..) {
+                    let full = events.len() >= limit || characters > PAGE_CHARACTERS;
+                    if seq <= after || seq > last || full {
+                        continue;
+                    }
+                    let event: Event = serde_json::from_str(event.get()).map_err(|error| unreadable(&error))?;
+                    characters += record.events.first().map_or(0, |text| text.get().len() as u64);
+                    events.push(ThreadEvent {
+                        thread_id: self.id().clone(),
+                        seq: Some(seq),
+                        after: None,
+                        at: record.at,
+                        event,
+                    });
+                }
+            }
+        }
+        let next_after = events.last().and_then(|event| event.seq).unwrap_or(after);
+        Ok(EventPage { events, next_after })
+    }
+}
+
+/// The thread's tools as rules and presence make them now.
+pub fn effective_tools(turn: &Turn<'_>, schemas: bool) -> Vec<Tool> {
+    toolbox::of_turn(turn).show(schemas)
+}
+
+/// An open interaction as it is listed: its request with the arguments.
+fn with_arguments(live: &Live, open: &Interaction) -> Interaction {
+    let mut shown = shown_interaction(live, open);
+    if let Some(wait) = live.waits.get(&open.interaction_id) {
+        shown.body = wait.body.clone();
+    }
+    shown
+}
+
+/// An open interaction as a snapshot shows it.
+pub fn shown_interaction(live: &Live, open: &Interaction) -> Interaction {
+    let mut shown = open.clone();
+    if let Some(wait) = live.waits.get(&open.interaction_id) {
+        shown.attempt = open.attempt + wait.attempts;
+        let attempt = shown.attempt;
+        match &mut shown.body {
+            InteractionBody::ToolCall(request) => request.attempt = attempt,
+            InteractionBody::Approval(request) => request.attempt = attempt,
+            InteractionBody::Input(request) => request.attempt = attempt,
+        }
+    }
+    shown
+}
+
+/// Who could answer is as of the moment it is read (ruling 11).
+fn refresh_waiting<'a>(live: &Live, open: impl Iterator<Item = &'a Interaction>, run: &mut Run) {
+    let Some(waiting) = &mut run.waiting_on else { return };
+    let Some(interaction_id) = waiting.interaction_id.clone() else { return };
+    for interaction in open.filter(|open| open.interaction_id == interaction_id) {
+        let kind = interaction.body.kind();
+        waiting.can_answer = if kind == InteractionKind::ToolCall {
+            interaction.offered_to.iter().filter(|owner| live.holder(owner).is_some()).cloned().collect()
+        } else {
+            live.can_answer(&interaction_id, |capabilities| is_able(kind, capabilities))
+        };
+    }
+}
+
+fn unreadable(error: &serde_json::Error) -> RpcError {
+    super::super::storage_error(&crate::store::StoreError::Read {
+        what: "an event".to_owned(),
+        cause: error.to_string(),
+    })
+}

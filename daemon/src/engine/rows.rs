@@ -1,0 +1,319 @@
+//! A thread as rows of the index: written with each commit, read when it wakes, worked out anew from its log.
+
+use std::sync::Arc;
+
+use std::{
+    collections::VecDeque,
+    sync::{Mutex, PoisonError},
+};
+
+use ropewalk_protocol::{
+    Branch, BranchId, ClientRef, Event, Interaction, InteractionId, Origin, Run, RunId, Seq, Thread, ThreadId,
+};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde_json::value::RawValue;
+
+use crate::{
+    domain::{BranchState, ClientTool, Fact, Link, QueuedInput, RunState, ThreadState, ToolSet},
+    store::{Key, LogName, OperationRow, Projector, Record, RowChange, Rows, Scan, StoreError, keys},
+};
+
+/// Rows of one kind a thread has at most; far above every limit, and a bound all the same.
+const PARTS: usize = 100_000;
+
+/// The row of a thread.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ThreadRow {
+    /// The header.
+    pub thread: Thread,
+    /// The thread's own instructions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instructions: Option<String>,
+    /// The first line of its first input.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_line: Option<String>,
+    /// The revision of its tool set.
+    pub tools_revision: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct BranchRow {
+    branch: Branch,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    head: Option<Link>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    bad_end: Option<RunId>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ToolSetRow {
+    owner: ClientRef,
+    lasting: bool,
+    tools: Vec<Arc<ClientTool>>,
+}
+
+/// The row of a run, ended or not.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunRow {
+    /// The run as it was last written.
+    pub run: Run,
+    /// The first event of the run.
+    pub from_seq: Seq,
+}
+
+/// Where an interaction is found.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct InteractionHome {
+    /// Its thread.
+    pub thread_id: ThreadId,
+    /// The event that settled it, once it is settled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settled_in: Option<Seq>,
+}
+
+/// The rows that follow from what a state was touched by, and from the operations of its records.
+///
+/// # Errors
+/// When something of ours cannot be written as JSON.
+pub fn changed(state: &mut ThreadState, records: &[Record]) -> Result<Vec<RowChange>, StoreError> {
+    let touched = std::mem::take(&mut state.touched);
+    let id = state.thread.thread_id.clone();
+    let mut rows = Vec::new();
+    order(&mut rows, state, touched.ordered_before);
+    if touched.thread {
+        put(&mut rows, keys::thread(&id), &thread_row(state))?;
+    }
+    for branch_id in &touched.branches {
+        let key = keys::part("branch", &id, branch_id);
+        let row = state.branches.get(branch_id).map(branch_row);
+        put_or_delete(&mut rows, key, row.as_ref())?;
+    }
+    for branch_id in &touched.queues {
+        let key = keys::part("queue", &id, branch_id);
+        let queue = state.branches.get(branch_id).map(|branch| &branch.queue).filter(|queue| !queue.is_empty());
+        put_or_delete(&mut rows, key, queue)?;
+        queued_runs(&mut rows, state, branch_id)?;
+    }
+    for owner in &touched.tool_sets {
+        let key = keys::part("tools", &id, &format!("{}\u{1}{}", owner.client_name, owner.instance_id));
+        let row = state.tool_sets.get(owner).map(|set| tool_set_row(owner, set));
+        put_or_delete(&mut rows, key, row.as_ref())?;
+    }
+    runs(&mut rows, state, &touched)?;
+    interactions(&mut rows, state, &touched)?;
+    operations(&mut rows, records)?;
+    Ok(rows)
+}
+
+/// Reads a thread from its rows.
+///
+/// # Errors
+/// When the index cannot be read or a row is not understood.
+pub fn load(rows: &dyn Rows, id: &ThreadId) -> Result<Option<ThreadState>, StoreError> {
+    let Some(row) = get::<ThreadRow>(rows, &keys::thread(id))? else { return Ok(None) };
+    let mut state = ThreadState::new(row.thread);
+    state.instructions = row.instructions;
+    state.first_line = row.first_line;
+    state.tools_revision = row.tools_revision;
+    for (key, row) in parts::<BranchRow>(rows, "branch", id)? {
+        let branch_id = BranchId::from(key.last_part().unwrap_or_default());
+        let queue = get::<VecDeque<QueuedInput>>(rows, &keys::part("queue", id, &branch_id))?.unwrap_or_default();
+        state.branches.insert(branch_id, BranchState { branch: row.branch, head: row.head, queue, bad_end: row.bad_end });
+    }
+    for (_, row) in parts::<ToolSetRow>(rows, "tools", id)? {
+        state.tool_sets.insert(row.owner, ToolSet { lasting: row.lasting, tools: row.tools });
+    }
+    for (_, run) in parts::<RunState>(rows, "openRun", id)? {
+        state.runs.insert(run.run.run_id.clone(), run);
+    }
+    for (_, interaction) in parts::<Interaction>(rows, "interaction", id)? {
+        state.interactions.insert(interaction.interaction_id.clone(), interaction);
+    }
+    Ok(Some(state))
+}
+
+/// One row, read as what it is.
+///
+/// # Errors
+/// When the index cannot be read or the row is not understood.
+pub fn get<T: DeserializeOwned>(rows: &dyn Rows, key: &Key) -> Result<Option<T>, StoreError> {
+    rows.get(key)?.map(|bytes| parse(key, &bytes)).transpose()
+}
+
+/// Reads the bytes of a row as what it is.
+///
+/// # Errors
+/// When they are not understood.
+pub fn parse<T: DeserializeOwned>(key: &Key, bytes: &[u8]) -> Result<T, StoreError> {
+    serde_json::from_slice(bytes).map_err(|error| StoreError::Read {
+        what: format!("the row {}", String::from_utf8_lossy(&key.0).replace('\0', "/")),
+        cause: error.to_string(),
+    })
+}
+
+fn parts<T: DeserializeOwned>(rows: &dyn Rows, kind: &str, id: &ThreadId) -> Result<Vec<(Key, T)>, StoreError> {
+    let scan = Scan { prefix: keys::of_thread(kind, id), after: None, reverse: false, limit: PARTS };
+    let found = rows.scan(&scan)?;
+    found.into_iter().map(|(key, bytes)| parse(&key, &bytes).map(|row| (key, row))).collect()
+}
+
+fn put<T: Serialize + ?Sized>(rows: &mut Vec<RowChange>, key: Key, value: &T) -> Result<(), StoreError> {
+    let bytes = serde_json::to_vec(value)
+        .map_err(|error| StoreError::Read { what: "a row".to_owned(), cause: error.to_string() })?;
+    rows.push(RowChange::Put(key, bytes));
+    Ok(())
+}
+
+fn put_or_delete<T: Serialize>(rows: &mut Vec<RowChange>, key: Key, value: Option<&T>) -> Result<(), StoreError> {
+    match value {
+        Some(value) => put(rows, key, value),
+        None => {
+            rows.push(RowChange::Delete(key));
+            Ok(())
+        }
+    }
+}
+
+fn order(rows: &mut Vec<RowChange>, state: &ThreadState, before: Option<(bool, ropewalk_protocol::Timestamp)>) {
+    let Some((archived, at)) = before else { return };
+    let thread = &state.thread;
+    let old = keys::by_activity(archived, at, &thread.thread_id);
+    let new = keys::by_activity(thread.archived, thread.updated_at, &thread.thread_id);
+    if old != new {
+        rows.push(RowChange::Delete(old));
+    }
+    rows.push(RowChange::Put(new, Vec::new()));
+}
+
+fn thread_row(state: &ThreadState) -> ThreadRow {
+    ThreadRow {
+        thread: state.thread.clone(),
+        instructions: state.instructions.clone(),
+        first_line: state.first_line.clone(),
+        tools_revision: state.tools_revision,
+    }
+}
+
+fn branch_row(state: &BranchState) -> BranchRow {
+    BranchRow { branch: state.branch.clone(), head: state.head.clone(), bad_end: state.bad_end.clone() }
+}
+
+fn tool_set_row(owner: &ClientRef, set: &ToolSet) -> ToolSetRow {
+    ToolSetRow { owner: owner.clone(), lasting: set.lasting, tools: set.tools.clone() }
+}
+
+/// A queued run has a row of its own, so that it can be read and waited for by its id.
+fn queued_runs(rows: &mut Vec<RowChange>, state: &ThreadState, branch_id: &BranchId) -> Result<(), StoreError> {
+    let Some(branch) = state.branches.get(branch_id) else { return Ok(()) };
+    for input in &branch.queue {
+        let run = crate::domain::queued_run(&state.thread, branch_id, input);
+        put(rows, keys::run(&input.entry.run_id), &RunRow { run, from_seq: state.thread.seq })?;
+    }
+    Ok(())
+}
+
+fn runs(
+    rows: &mut Vec<RowChange>,
+    state: &ThreadState,
+    touched: &crate::domain::Touched,
+) -> Result<(), StoreError> {
+    let id = &state.thread.thread_id;
+    for run_id in &touched.dropped {
+        rows.push(RowChange::Delete(keys::run(run_id)));
+    }
+    for run_id in &touched.runs {
+        let Some(run) = state.runs.get(run_id) else { continue };
+        put(rows, keys::open_run(id, run_id), run)?;
+        put(rows, keys::run(run_id), &RunRow { run: run.run.clone(), from_seq: run.from_seq })?;
+    }
+    for (run, from_seq) in &touched.ended {
+        rows.push(RowChange::Delete(keys::open_run(id, &run.run_id)));
+        put(rows, keys::run(&run.run_id), &RunRow { run: run.clone(), from_seq: *from_seq })?;
+    }
+    Ok(())
+}
+
+fn interactions(
+    rows: &mut Vec<RowChange>,
+    state: &ThreadState,
+    touched: &crate::domain::Touched,
+) -> Result<(), StoreError> {
+    let id = &state.thread.thread_id;
+    let home = |settled_in| InteractionHome { thread_id: id.clone(), settled_in };
+    let row = |id: &ThreadId, interaction: &InteractionId| keys::part("interaction", id, interaction);
+    for interaction_id in &touched.interactions {
+        let Some(interaction) = state.interactions.get(interaction_id) else { continue };
+        put(rows, row(id, interaction_id), interaction)?;
+        put(rows, keys::home_of(interaction_id), &home(None))?;
+    }
+    for (settled, seq) in &touched.settled {
+        rows.push(RowChange::Delete(row(id, &settled.interaction_id)));
+        put(rows, keys::home_of(&settled.interaction_id), &home(Some(*seq)))?;
+    }
+    Ok(())
+}
+
+fn operations(rows: &mut Vec<RowChange>, records: &[Record]) -> Result<(), StoreError> {
+    for record in records {
+        if let Some(operation) = &record.op {
+            let row = OperationRow::change(record.at, operation);
+            rows.push(row.map_err(|cause| StoreError::Read { what: "an operation".to_owned(), cause })?);
+        }
+    }
+    Ok(())
+}
+
+/// Works out a thread's rows from its log, for logs that are ahead of the index.
+#[derive(Default)]
+pub struct ThreadProjector {
+    /// The thread last worked on, since a log's records come one after the other.
+    last: Mutex<Option<ThreadState>>,
+}
+
+impl Projector for ThreadProjector {
+    fn project(&self, log: &LogName, record: &Record, rows: &dyn Rows) -> Result<Vec<RowChange>, String> {
+        let id = match log {
+            LogName::Thread(id) => id,
+            LogName::Daemon => return crate::catalogue::rows_of(record),
+            LogName::Transcript(_) => return Ok(Vec::new()),
+        };
+        let events = record.events.iter().map(|event| parse_text::<Event>(event)).collect::<Result<Vec<_>, _>>()?;
+        let facts = record.facts.iter().map(|fact| parse_text::<Fact>(fact)).collect::<Result<Vec<_>, _>>()?;
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = last.take().filter(|state| state.thread.thread_id == *id && state.thread.seq + 1 == record.n);
+        let loaded = match known {
+            Some(state) => Some(state),
+            None => load(rows, id).map_err(|error| error.to_string())?,
+        };
+        let mut state = loaded.or_else(|| first_state(id, &events)).ok_or("the log does not begin with its thread")?;
+        for event in &events {
+            state.apply(event, record.at);
+        }
+        for fact in &facts {
+            state.apply_fact(fact, record.n);
+        }
+        let changes = changed(&mut state, std::slice::from_ref(record)).map_err(|error| error.to_string())?;
+        *last = Some(state);
+        Ok(changes)
+    }
+}
+
+fn first_state(id: &ThreadId, events: &[Event]) -> Option<ThreadState> {
+    let Event::ThreadUpdated { thread } = events.first()? else { return None };
+    let header = Thread {
+        thread_id: id.clone(),
+        seq: 0,
+        origin: Origin { client_name: String::new(), channel: None, user_id: None },
+        ..thread.clone()
+    };
+    Some(ThreadState::new(header))
+}
+
+fn parse_text<T: DeserializeOwned>(text: &RawValue) -> Result<T, String> {
+    serde_json::from_str(text.get()).map_err(|error| error.to_string())
+}

@@ -1,0 +1,110 @@
+//! A client as a source: its tools are called as interactions on its socket.
+
+use futures::future::BoxFuture;
+use ropewalk_protocol::{
+    Effect, InteractionBody, InteractionKind, Outcome, RpcError, ToolCallRequest,
+};
+use serde_json::Value;
+
+use super::{
+    driver::Driver,
+    waiting::{self, Asking},
+};
+use crate::{
+    domain::World,
+    engine::live::Claim,
+    tools::{
+        CallFailure, Schema, SourceCall, SourceResult, ToolSource,
+        results::{check_result, told_to_model},
+    },
+};
+
+/// The tools of clients, for one call of one run.
+pub struct ClientSource<'a> {
+    /// Who drives the run.
+    pub driver: &'a Driver,
+    /// How long a call may take in all.
+    pub ceiling_ms: u64,
+}
+
+impl ToolSource for ClientSource<'_> {
+    fn call(&self, call: SourceCall) -> BoxFuture<'_, Result<SourceResult, CallFailure>> {
+        Box::pin(self.ask(call))
+    }
+}
+
+impl ClientSource<'_> {
+    async fn ask(&self, call: SourceCall) -> Result<SourceResult, CallFailure> {
+        let driver = self.driver;
+        let Some(owner) = call.tool.owner.clone() else { return Err(CallFailure::ToolUnwired) };
+        let (thread_id, run_id) = (driver.thread().id().clone(), driver.run_id().clone());
+        let (tool, call_id, silence_ms) = (call.tool.clone(), call.call_id.clone(), call.silence_ms);
+        let arguments = Value::Object(call.arguments);
+        let body = move |id: &ropewalk_protocol::InteractionId, deadline_at| {
+            InteractionBody::ToolCall(ToolCallRequest {
+                interaction_id: id.clone(),
+                thread_id,
+                run_id,
+                call_id,
+                attempt: 1,
+                namespace: tool.namespace.clone(),
+                tool: tool.name.clone(),
+                arguments: Some(arguments),
+                silence_ms,
+                deadline_at,
+            })
+        };
+        let asking = Asking {
+            id: driver.shared().next_id().into(),
+            body: Box::new(body),
+            kind: InteractionKind::ToolCall,
+            call_id: call.call_id.clone(),
+            owner: Some(owner.clone()),
+            lifetime_ms: Some(self.ceiling_ms),
+            silence_ms: Some(silence_ms),
+        };
+        let cancelled = |_| CallFailure::Cancelled { sent: true };
+        let waiting = waiting::open(driver, asking).await.map_err(cancelled)?;
+        let (id, opened_at) = (waiting.id.clone(), waiting.opened_at);
+        let claim = waiting.owner(driver, owner, silence_ms).await.map_err(cancelled)?;
+        driver.stage(move |turn, _| turn.settle_claimed(&id));
+        let took_ms = claim.at.millis_since(opened_at);
+        let mut result = result(&call.tool, claim, took_ms)?;
+        result.call_ms = Some(took_ms);
+        Ok(result)
+    }
+}
+
+fn result(tool: &crate::tools::ToolSpec, claim: Claim, took_ms: u64) -> Result<SourceResult, CallFailure> {
+    match claim.outcome {
+        Outcome::Answered => {}
+        Outcome::Expired => return Err(CallFailure::Timeout { after_ms: took_ms }),
+        Outcome::Undeliverable => return Err(CallFailure::OwnerAway),
+        Outcome::Cancelled | Outcome::Declined => return Err(CallFailure::Cancelled { sent: true }),
+        Outcome::OutcomeUnknown => return Err(CallFailure::OutcomeUnknown),
+    }
+    let answer = claim.answer.unwrap_or(Value::Null);
+    if let Some(failure) = of_rpc_error(&answer) {
+        return Err(failure);
+    }
+    let output = tool.output_schema.as_deref().and_then(|schema| Schema::compile(schema).ok());
+    let checked = check_result(&answer, output.as_ref())?;
+    Ok(SourceResult {
+        content: told_to_model(&checked, tool.rule_name()),
+        structured_content: checked.structured_content,
+        meta: None,
+        failure: checked.failure,
+        effect: Effect::Done,
+        call_ms: None,
+    })
+}
+
+/// A JSON-RPC error as the answer of a tool: no handler, or a handler that failed (2.9).
+fn of_rpc_error(answer: &Value) -> Option<CallFailure> {
+    let error: RpcError = serde_json::from_value(answer.get("rpcError")?.clone()).ok()?;
+    let is_unsupported = error.code == -32601;
+    Some(match is_unsupported {
+        true => CallFailure::unsupported_tool(error.message),
+        false => CallFailure::adapter_failed(error.message),
+    })
+}

@@ -1,0 +1,292 @@
+//! The desk of one call: what the path asks of the run it serves.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use ropewalk_protocol::{
+    ApprovalAnswer, ApprovalRequest, By, ByKind, CallDecision, CallId, DecidedVia, Decision, DecisionScope,
+    EffectiveLevel, InteractionBody, InteractionId, InteractionKind, Outcome, Patch, PolicyDecision, PolicyLevel,
+    PolicyOrigin, PolicySetParams, ProjectId, SourceKind, Unattended,
+};
+use serde_json::Value;
+
+use super::{
+    client_call::ClientSource,
+    driver::{Driver, Over},
+    question::AppSource,
+    toolbox::{self, Toolbox},
+    waiting::{self, Asking},
+};
+use crate::{
+    catalogue::Caller,
+    domain::World,
+    engine::live::Claim,
+    tools::{
+        CallFailure, Effective, Schema, ToolSource, ToolSpec,
+        path::{Ask, Desk, ModelToolCall, Refused},
+        policy::{self, AGENT},
+    },
+};
+
+/// The desk of one call.
+pub struct RunDesk<'a> {
+    driver: &'a Driver,
+    toolbox: Toolbox,
+    project_id: ProjectId,
+    unattended: Unattended,
+    calls_so_far: u64,
+    clients: ClientSource<'a>,
+    app: AppSource<'a>,
+    approval_ms: Mutex<Option<u64>>,
+    stopped_by: Mutex<Option<By>>,
+}
+
+impl<'a> RunDesk<'a> {
+    /// A desk with the tools and rules as they are now.
+    pub async fn open(driver: &'a Driver, call: &ModelToolCall) -> Result<Self, Over> {
+        let name = call.name.clone();
+        let (toolbox, project_id, unattended, calls_so_far) = driver
+            .look(move |turn, run_id| {
+                let run = turn.state().runs.get(run_id);
+                (
+                    toolbox::of_turn(turn),
+                    turn.state().thread.project_id.clone(),
+                    run.map(|run| run.run.unattended).unwrap_or_default(),
+                    run.and_then(|run| run.calls_by_tool.get(&name)).copied().unwrap_or(0),
+                )
+            })
+            .await?;
+        let settings = driver.shared().catalogue.snapshot().settings.clone();
+        Ok(Self {
+            driver,
+            clients: ClientSource { driver, ceiling_ms: toolbox.ceiling_ms() },
+            app: AppSource { driver, unattended, input_ms: settings.input_ms },
+            toolbox,
+            project_id,
+            unattended,
+            calls_so_far,
+            approval_ms: Mutex::default(),
+            stopped_by: Mutex::default(),
+        })
+    }
+
+    /// Who stopped the run by refusing this call.
+    pub fn stopped_by(&self) -> Option<By> {
+        self.stopped_by.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn asking(&self) -> policy::Asking<'_> {
+        policy::Asking {
+            project_id: &self.project_id,
+            thread_id: self.driver.thread().id(),
+            principal: &AGENT,
+            connection: None,
+            now: self.driver.shared().clock.now(),
+        }
+    }
+
+    fn rules(&self) -> Vec<Arc<ropewalk_protocol::Policy>> {
+        let shared = self.driver.shared();
+        toolbox::rules(shared, &self.project_id, self.driver.thread().id(), shared.clock.now())
+    }
+
+    /// What a change of rules makes of an open approval: nothing, a release, or a refusal.
+    fn by_rules(&self, tool: &ToolSpec) -> Option<Claim> {
+        let effective = self.effective(tool);
+        let outcome = match effective.decision {
+            PolicyDecision::Ask => return None,
+            PolicyDecision::Allow => Outcome::Answered,
+            PolicyDecision::Deny => Outcome::Declined,
+        };
+        let answer = (outcome == Outcome::Answered).then(|| serde_json::json!({ "decision": Decision::Accept }));
+        let by = By { policy_id: effective.policy_id, ..By::of(ByKind::Policy) };
+        Some(Claim { outcome, by, at: self.driver.shared().clock.now(), answer })
+    }
+
+    async fn ask(&self, ask: &Ask<'_>) -> Result<(InteractionId, Claim), CallFailure> {
+        let driver = self.driver;
+        let request = self.request(ask);
+        let body = move |id: &InteractionId, expires_at| {
+            InteractionBody::Approval(Box::new(ApprovalRequest { interaction_id: id.clone(), expires_at, ..request }))
+        };
+        let asking = Asking {
+            id: driver.shared().next_id().into(),
+            body: Box::new(body),
+            kind: InteractionKind::Approval,
+            call_id: ask.call.call_id.clone(),
+            owner: None,
+            lifetime_ms: driver.shared().catalogue.snapshot().settings.approval_ms,
+            silence_ms: None,
+        };
+        let cancelled = |_| CallFailure::Cancelled { sent: false };
+        let waiting = waiting::open(driver, asking).await.map_err(cancelled)?;
+        let (id, opened_at) = (waiting.id.clone(), waiting.opened_at);
+        let by_rules = || self.by_rules(ask.tool);
+        let claim = waiting.person(driver, self.unattended, by_rules).await.map_err(cancelled)?;
+        *self.approval_ms.lock().unwrap_or_else(PoisonError::into_inner) = Some(claim.at.millis_since(opened_at));
+        let settled = id.clone();
+        driver.stage(move |turn, _| turn.settle_claimed(&settled));
+        Ok((id, claim))
+    }
+
+    fn request(&self, ask: &Ask<'_>) -> ApprovalRequest {
+        let choices = policy::choices(ask.tool.identity(), &self.rules(), self.asking(), false);
+        ApprovalRequest {
+            interaction_id: "".into(),
+            thread_id: self.driver.thread().id().clone(),
+            run_id: self.driver.run_id().clone(),
+            call_id: ask.call.call_id.clone(),
+            attempt: 1,
+            tool: ask.tool.to_approval(),
+            arguments: Some(Value::Object(ask.arguments.clone())),
+            original_arguments: ask.original.cloned().map(Value::Object),
+            connection: None,
+            change: None,
+            index: ask.call.index,
+            total: ask.call.total,
+            summary: ask.summary.to_owned(),
+            choices,
+            path: Vec::new(),
+            expires_at: None,
+        }
+    }
+
+    /// Turns a decision that is to be remembered into a rule, durable before the settlement that used it.
+    async fn remember(&self, tool: &ToolSpec, answer: &ApprovalAnswer, by: &By) -> Result<(), CallFailure> {
+        let level = match (answer.decision, answer.scope.unwrap_or_default()) {
+            (Decision::AcceptForSession, _) => PolicyLevel::Thread,
+            (Decision::AcceptAlways, DecisionScope::Project) => PolicyLevel::Project,
+            (Decision::AcceptAlways, DecisionScope::Global) => PolicyLevel::Global,
+            (Decision::Accept | Decision::Decline | Decision::Cancel, _) => return Ok(()),
+        };
+        let key = policy::remembered_key(tool.identity(), &self.rules(), self.asking(), level);
+        let params = PolicySetParams {
+            level,
+            project_id: (level == PolicyLevel::Project).then(|| self.project_id.clone()),
+            thread_id: (level == PolicyLevel::Thread).then(|| self.driver.thread().id().clone()),
+            tool: Some(key.tool),
+            source: None,
+            principal: key.principal,
+            connection: key.connection,
+            decision: PolicyDecision::Allow,
+            timeout_ms: Patch::Keep,
+            max_calls_per_run: None,
+            expires_at: None,
+            operation_id: None,
+            expected_revision: None,
+        };
+        let client = by.client_name.clone().zip(by.instance_id.clone());
+        let client = client.map(|(client_name, instance_id)| ropewalk_protocol::ClientRef { client_name, instance_id });
+        let caller = Caller { client, operation: None };
+        let set = self.driver.shared().catalogue.set_policy(caller, PolicyOrigin::Approval, params).await;
+        if let Err(refusal) = set {
+            // The person said yes to this call at least; that the rule could not be kept is for the log.
+            tracing::warn!(%refusal, "a decision could not be remembered");
+            return Ok(());
+        }
+        let of_thread = level == PolicyLevel::Thread;
+        let thread = self.driver.thread();
+        thread.rules_changed(vec![tool.flat_name.clone()], by.client_name.clone(), of_thread).await;
+        Ok(())
+    }
+
+    fn decision(word: &str, via: DecidedVia, id: InteractionId, claim: &Claim, note: Option<String>) -> CallDecision {
+        let by = (via == DecidedVia::Person).then(|| claim.by.clone());
+        CallDecision {
+            decision: word.to_owned(),
+            via,
+            interaction_id: Some(id),
+            policy_id: claim.by.policy_id.clone(),
+            by,
+            note,
+        }
+    }
+
+    fn refused_by_rule(&self, tool: &ToolSpec, id: InteractionId, claim: &Claim) -> Refused {
+        let decision = Self::decision("deny", DecidedVia::Policy, id, claim, None);
+        let level = match self.effective(tool).level {
+            EffectiveLevel::Default => EffectiveLevel::Thread,
+            level => level,
+        };
+        Refused { decision: Some(decision), failure: CallFailure::ToolDenied { level } }
+    }
+}
+
+impl Desk for RunDesk<'_> {
+    fn find(&self, flat_name: &str) -> Option<Arc<ToolSpec>> {
+        self.toolbox.find(flat_name)
+    }
+
+    fn names(&self) -> Vec<String> {
+        self.toolbox.names()
+    }
+
+    fn effective(&self, tool: &ToolSpec) -> Effective {
+        policy::effective(tool.identity(), &self.rules(), self.asking())
+    }
+
+    fn calls_of(&self, _: &ToolSpec) -> u64 {
+        self.calls_so_far
+    }
+
+    fn silence_ms(&self, tool: &ToolSpec, effective: &Effective) -> u64 {
+        tool.silence_ms(effective, self.toolbox.ceiling_ms())
+    }
+
+    fn schema(&self, tool: &ToolSpec) -> Option<Arc<Schema>> {
+        self.driver.shared().schemas.ready(&tool.digest, &tool.input_schema)
+    }
+
+    async fn approve(&self, ask: Ask<'_>) -> Result<CallDecision, Refused> {
+        let (id, claim) = self.ask(&ask).await?;
+        let answer: Option<ApprovalAnswer> =
+            claim.answer.clone().and_then(|answer| serde_json::from_value(answer).ok());
+        let by_rule = claim.by.kind == ByKind::Policy;
+        match (claim.outcome, answer) {
+            (Outcome::Answered, Some(_)) if by_rule => {
+                Ok(Self::decision("allow", DecidedVia::Policy, id, &claim, None))
+            }
+            (Outcome::Answered, Some(answer)) => {
+                self.remember(ask.tool, &answer, &claim.by).await?;
+                Ok(Self::decision(word(answer.decision), DecidedVia::Person, id, &claim, answer.note))
+            }
+            (Outcome::Declined, None) if by_rule => Err(self.refused_by_rule(ask.tool, id, &claim)),
+            (Outcome::Declined, Some(answer)) => {
+                let stopped = answer.decision == Decision::Cancel;
+                if stopped {
+                    *self.stopped_by.lock().unwrap_or_else(PoisonError::into_inner) = Some(claim.by.clone());
+                }
+                let note = answer.note.clone();
+                let decision = Self::decision(word(answer.decision), DecidedVia::Person, id, &claim, answer.note);
+                Err(Refused { decision: Some(decision), failure: CallFailure::Declined { note, stopped } })
+            }
+            (Outcome::Expired, _) => Err(CallFailure::Expired.into()),
+            (Outcome::Undeliverable, _) => Err(CallFailure::Undeliverable.into()),
+            (Outcome::Answered | Outcome::Declined | Outcome::Cancelled | Outcome::OutcomeUnknown, _) => {
+                Err(CallFailure::Cancelled { sent: false }.into())
+            }
+        }
+    }
+
+    fn decided(&self, call_id: &CallId, decision: CallDecision) {
+        let approval_ms = *self.approval_ms.lock().unwrap_or_else(PoisonError::into_inner);
+        let call_id = call_id.clone();
+        self.driver.stage(move |turn, run_id| turn.change.decide_call(run_id, &call_id, decision, approval_ms));
+    }
+
+    fn source(&self, tool: &ToolSpec) -> &dyn ToolSource {
+        match tool.source_kind {
+            SourceKind::Client => &self.clients,
+            SourceKind::App | SourceKind::Files | SourceKind::Mcp => &self.app,
+        }
+    }
+}
+
+const fn word(decision: Decision) -> &'static str {
+    match decision {
+        Decision::Accept => "accept",
+        Decision::AcceptForSession => "acceptForSession",
+        Decision::AcceptAlways => "acceptAlways",
+        Decision::Decline => "decline",
+        Decision::Cancel => "cancel",
+    }
+}

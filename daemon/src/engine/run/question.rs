@@ -1,0 +1,106 @@
+//! `ask_user`: a tool whose call is a question to a person.
+
+use futures::future::BoxFuture;
+use ropewalk_protocol::{
+    Effect, InputAnswer, InputRequest, InteractionBody, InteractionId, InteractionKind, Outcome, Part, Question,
+    Unattended,
+};
+use serde_json::Value;
+
+use super::{
+    driver::Driver,
+    waiting::{self, Asking},
+};
+use crate::{
+    domain::World,
+    engine::live::Claim,
+    tools::{CallFailure, SourceCall, SourceResult, ToolSource, ask_user},
+};
+
+/// The App tools, for one call of one run.
+pub struct AppSource<'a> {
+    /// Who drives the run.
+    pub driver: &'a Driver,
+    /// What happens to a question nobody can answer.
+    pub unattended: Unattended,
+    /// How long a question stays open.
+    pub input_ms: Option<u64>,
+}
+
+impl ToolSource for AppSource<'_> {
+    fn call(&self, call: SourceCall) -> BoxFuture<'_, Result<SourceResult, CallFailure>> {
+        Box::pin(self.ask(call))
+    }
+}
+
+impl AppSource<'_> {
+    async fn ask(&self, call: SourceCall) -> Result<SourceResult, CallFailure> {
+        let driver = self.driver;
+        let questions = match ask_user::check_questions(&call.arguments) {
+            Ok(questions) => questions,
+            Err(problems) => {
+                let text = ask_user::invalid_text(&problems);
+                return Ok(told(text, Some(CallFailure::InvalidArguments { problems })));
+            }
+        };
+        let (thread_id, run_id, call_id) = (driver.thread().id().clone(), driver.run_id().clone(), call.call_id.clone());
+        let asked = questions.clone();
+        let body = move |id: &InteractionId, expires_at| {
+            InteractionBody::Input(InputRequest {
+                interaction_id: id.clone(),
+                thread_id,
+                run_id,
+                call_id,
+                attempt: 1,
+                questions: asked,
+                path: Vec::new(),
+                expires_at,
+            })
+        };
+        let asking = Asking {
+            id: driver.shared().next_id().into(),
+            body: Box::new(body),
+            kind: InteractionKind::Input,
+            call_id: call.call_id,
+            owner: None,
+            lifetime_ms: self.input_ms,
+            silence_ms: None,
+        };
+        let cancelled = |_| CallFailure::Cancelled { sent: false };
+        let waiting = waiting::open(driver, asking).await.map_err(cancelled)?;
+        let (id, opened_at) = (waiting.id.clone(), waiting.opened_at);
+        let claim = waiting.person(driver, self.unattended, || None).await.map_err(cancelled)?;
+        driver.stage(move |turn, _| turn.settle_claimed(&id));
+        let mut result = result(&questions, &claim);
+        result.call_ms = Some(claim.at.millis_since(opened_at));
+        Ok(result)
+    }
+}
+
+fn result(questions: &[Question], claim: &Claim) -> SourceResult {
+    let answer: Option<InputAnswer> =
+        claim.answer.clone().and_then(|answer: Value| serde_json::from_value(answer).ok());
+    let text = match &answer {
+        Some(answer) => ask_user::answered_text(questions, answer),
+        None => ask_user::unanswered_text(claim.outcome),
+    };
+    let failure = match claim.outcome {
+        Outcome::Answered => None,
+        Outcome::Declined => Some(CallFailure::Declined { note: None, stopped: false }),
+        Outcome::Expired => Some(CallFailure::Expired),
+        Outcome::Undeliverable => Some(CallFailure::Undeliverable),
+        Outcome::Cancelled | Outcome::OutcomeUnknown => Some(CallFailure::Cancelled { sent: false }),
+    };
+    told(text, failure)
+}
+
+fn told(text: String, failure: Option<CallFailure>) -> SourceResult {
+    SourceResult {
+        content: vec![Part::text(text)],
+        structured_content: None,
+        meta: None,
+        failure,
+        effect: Effect::None,
+        call_ms: None,
+    }
+}

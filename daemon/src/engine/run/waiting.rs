@@ -1,0 +1,268 @@
+//! Waiting for an interaction to be settled: by an answer, a deadline, a rule, or because nobody could answer.
+
+use std::time::Duration;
+
+use ropewalk_protocol::{
+    By, ByKind, ClientRef, InteractionBody, InteractionId, InteractionKind, Outcome, RunId, Timestamp, Unattended,
+    WaitingKind, WaitingOn,
+};
+use tokio::sync::{oneshot, watch};
+
+use super::driver::{Driver, Over};
+use crate::{
+    domain::Opening,
+    engine::{
+        Turn,
+        live::{Claim, Wait},
+        operations::is_able,
+    },
+};
+
+/// An interaction somebody waits for.
+pub struct Waiting {
+    /// Which.
+    pub id: InteractionId,
+    /// When it expires.
+    pub expires_at: Option<Timestamp>,
+    /// When it was opened.
+    pub opened_at: Timestamp,
+    kind: InteractionKind,
+    settled: oneshot::Receiver<Claim>,
+    life: watch::Receiver<Timestamp>,
+    attendance: watch::Receiver<u64>,
+}
+
+/// An interaction to open for a call, or to take up again after the daemon has died.
+pub struct Asking {
+    /// Its id, if it is opened now.
+    pub id: InteractionId,
+    /// What is asked, with its arguments, once the id and the deadline are known.
+    pub body: Box<dyn FnOnce(&InteractionId, Option<Timestamp>) -> InteractionBody + Send>,
+    /// Its kind.
+    pub kind: InteractionKind,
+    /// The call.
+    pub call_id: ropewalk_protocol::CallId,
+    /// Who is offered it; for a question or approval whoever is attached.
+    pub owner: Option<ClientRef>,
+    /// How long it may stay open.
+    pub lifetime_ms: Option<u64>,
+    /// How long a tool call may be silent.
+    pub silence_ms: Option<u64>,
+}
+
+/// Opens an interaction in the run's next record, or takes up the one the call has open already.
+pub async fn open(driver: &Driver, asking: Asking) -> Result<Waiting, Over> {
+    driver.report(move |turn, run_id| open_in(turn, run_id, asking)).await
+}
+
+fn open_in(turn: &mut Turn<'_>, run_id: &RunId, asking: Asking) -> Waiting {
+    let (sender, settled) = oneshot::channel();
+    let existing = turn
+        .state()
+        .interactions
+        .values()
+        .find(|open| open.call_id == asking.call_id && open.body.kind() == asking.kind)
+        .map(|open| (open.interaction_id.clone(), open.expires_at, open.opened_at));
+    let is_new = existing.is_none();
+    let (id, expires_at, opened_at) = existing.unwrap_or_else(|| {
+        (asking.id.clone(), asking.lifetime_ms.map(|ms| turn.at().plus_millis(ms)), turn.at())
+    });
+    let body = (asking.body)(&id, expires_at);
+    let life = watch::Sender::new(turn.at());
+    let (life_of, attendance) = (life.subscribe(), turn.live.attendance.subscribe());
+    turn.live.waits.insert(
+        id.clone(),
+        Wait {
+            run_id: run_id.clone(),
+            body: body.clone(),
+            attempts: u64::from(!is_new),
+            first_round_over: false,
+            settled: Some(sender),
+            claim: None,
+            acknowledge: Vec::new(),
+            offered: std::collections::BTreeMap::new(),
+            life,
+        },
+    );
+    let offered_to = match &asking.owner {
+        Some(owner) => vec![owner.clone()],
+        None => turn.live.can_answer(&id, |capabilities| is_able(asking.kind, capabilities)),
+    };
+    if is_new {
+        let opening = Opening {
+            run_id: run_id.clone(),
+            call_id: asking.call_id,
+            body,
+            offered_to: offered_to.clone(),
+            expires_at,
+            silence_ms: asking.silence_ms,
+        };
+        turn.change.open_interaction(&id, opening);
+    } else {
+        turn.change.effect(crate::domain::Effect::Offer(id.clone()));
+    }
+    let waiting_on = waiting_on(turn, &id, asking.kind, expires_at, asking.silence_ms, offered_to);
+    if is_new || turn.state().runs.get(run_id).is_some_and(|run| run.run.waiting_on.is_none()) {
+        turn.change.run_waits(run_id, Some(waiting_on));
+    }
+    Waiting { id, expires_at, opened_at, kind: asking.kind, settled, life: life_of, attendance }
+}
+
+fn waiting_on(
+    turn: &Turn<'_>,
+    id: &InteractionId,
+    kind: InteractionKind,
+    expires_at: Option<Timestamp>,
+    silence_ms: Option<u64>,
+    offered_to: Vec<ClientRef>,
+) -> WaitingOn {
+    let silent_at = silence_ms.map(|ms| turn.at().plus_millis(ms));
+    let present = |client: &ClientRef| kind != InteractionKind::ToolCall || turn.live.holder(client).is_some();
+    WaitingOn {
+        kind: match kind {
+            InteractionKind::Approval => WaitingKind::Approval,
+            InteractionKind::Input => WaitingKind::Input,
+            InteractionKind::ToolCall => WaitingKind::ToolCall,
+        },
+        interaction_id: Some(id.clone()),
+        since: turn.at(),
+        deadline_at: silent_at.into_iter().chain(expires_at).min(),
+        can_answer: offered_to.into_iter().filter(present).collect(),
+        path: Vec::new(),
+    }
+}
+
+/// Who could end a wait now.
+struct Attendance {
+    /// Whether anybody could.
+    is_attended: bool,
+    /// Until when somebody who has just left still counts.
+    grace_until: Timestamp,
+}
+
+impl Waiting {
+    /// Waits for a person. `on_change` is asked whenever rules or attendance change whether that ends the wait.
+    pub async fn person(
+        mut self,
+        driver: &Driver,
+        unattended: Unattended,
+        on_change: impl Fn() -> Option<Claim>,
+    ) -> Result<Claim, Over> {
+        let clock = driver.shared().clock.clone();
+        let mut rules = driver.shared().catalogue.watch();
+        loop {
+            if let Some(claim) = on_change() {
+                return self.claim(driver, claim).await;
+            }
+            let attendance = self.attendance(driver).await?;
+            let now = clock.now();
+            let hopeless = !attendance.is_attended && unattended == Unattended::Decline;
+            let patience = hopeless.then(|| Duration::from_millis(attendance.grace_until.millis_since(now)));
+            tokio::select! {
+                claim = &mut self.settled => return claim.map_err(|_| Over),
+                () = until(&clock, self.expires_at, now) => {
+                    return self.claim(driver, by(Outcome::Expired, ByKind::Deadline, clock.now())).await;
+                }
+                () = sleep(&clock, patience) => {
+                    return self.claim(driver, by(Outcome::Undeliverable, ByKind::Daemon, clock.now())).await;
+                }
+                _ = self.attendance.changed() => {}
+                _ = rules.changed() => {}
+            }
+        }
+    }
+
+    /// Waits for the client that holds a tool's handler: silence, the ceiling and its absence end the wait.
+    pub async fn owner(mut self, driver: &Driver, owner: ClientRef, silence_ms: u64) -> Result<Claim, Over> {
+        let clock = driver.shared().clock.clone();
+        loop {
+            let presence = self.presence(driver, owner.clone()).await?;
+            let now = clock.now();
+            let silent_at = self.life.borrow_and_update().plus_millis(silence_ms);
+            let patience = (!presence.is_attended).then(|| Duration::from_millis(presence.grace_until.millis_since(now)));
+            tokio::select! {
+                claim = &mut self.settled => return claim.map_err(|_| Over),
+                () = until(&clock, Some(silent_at), now), if presence.is_attended => {
+                    return self.claim(driver, by(Outcome::Expired, ByKind::Deadline, clock.now())).await;
+                }
+                () = until(&clock, self.expires_at, now) => {
+                    return self.claim(driver, by(Outcome::Expired, ByKind::Deadline, clock.now())).await;
+                }
+                () = sleep(&clock, patience) => return self.give_up(driver).await,
+                _ = self.life.changed() => {}
+                _ = self.attendance.changed() => {}
+            }
+        }
+    }
+
+    /// The owner stays away: whether the call had an effect is unknown once it was sent, and clear before.
+    async fn give_up(self, driver: &Driver) -> Result<Claim, Over> {
+        let id = self.id.clone();
+        let was_sent = driver
+            .look(move |turn, _| {
+                let known = turn.state().interactions.get(&id).is_some_and(|open| open.opened_at < turn.live.woken_at);
+                known || turn.live.waits.get(&id).is_some_and(|wait| !wait.offered.is_empty())
+            })
+            .await?;
+        let outcome = if was_sent { Outcome::OutcomeUnknown } else { Outcome::Undeliverable };
+        let now = driver.shared().clock.now();
+        self.claim(driver, by(outcome, ByKind::Deadline, now)).await
+    }
+
+    /// Ends the wait, unless somebody was first.
+    async fn claim(self, driver: &Driver, claim: Claim) -> Result<Claim, Over> {
+        let id = self.id.clone();
+        let counted = driver.look(move |turn, _| turn.claim(&id, claim)).await?;
+        counted.ok_or(Over)
+    }
+
+    async fn attendance(&self, driver: &Driver) -> Result<Attendance, Over> {
+        let (id, kind) = (self.id.clone(), self.kind);
+        driver
+            .look(move |turn, _| {
+                let settings = turn.shared.catalogue.snapshot().settings.clone();
+                let able = |capabilities| is_able(kind, capabilities);
+                let is_attended = !turn.live.can_answer(&id, able).is_empty();
+                let left = turn.live.left.iter().filter(|(_, capabilities, _)| able(*capabilities));
+                let last_left = left.map(|(_, _, at)| at.plus_millis(settings.approver_grace_ms)).max();
+                // What was open when the daemon last died waits for those who were there to come back.
+                let opened_before = turn
+                    .state()
+                    .interactions
+                    .get(&id)
+                    .is_some_and(|open| open.opened_at < turn.live.woken_at);
+                let woken = opened_before.then(|| turn.live.woken_at.plus_millis(settings.owner_grace_ms));
+                Attendance { is_attended, grace_until: last_left.into_iter().chain(woken).max().unwrap_or(turn.at()) }
+            })
+            .await
+    }
+
+    async fn presence(&self, driver: &Driver, owner: ClientRef) -> Result<Attendance, Over> {
+        driver
+            .look(move |turn, _| {
+                let grace = turn.shared.catalogue.snapshot().settings.owner_grace_ms;
+                let left = turn.live.left.iter().find(|(client, _, _)| *client == owner).map(|(_, _, at)| *at);
+                let since = left.unwrap_or(turn.live.woken_at);
+                Attendance {
+                    is_attended: turn.live.holder(&owner).is_some(),
+                    grace_until: since.plus_millis(grace),
+                }
+            })
+            .await
+    }
+}
+
+fn by(outcome: Outcome, kind: ByKind, at: Timestamp) -> Claim {
+    Claim { outcome, by: By::of(kind), at, answer: None }
+}
+
+async fn until(clock: &std::sync::Arc<dyn crate::clock::Clock>, at: Option<Timestamp>, now: Timestamp) {
+    sleep(clock, at.map(|at| Duration::from_millis(at.millis_since(now)))).await;
+}
+
+async fn sleep(clock: &std::sync::Arc<dyn crate::clock::Clock>, duration: Option<Duration>) {
+    match duration {
+        Some(duration) => clock.sleep(duration).await,
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,88 @@
+//! The handle of a thread: how everybody else has its owner do something.
+
+use std::sync::Arc;
+
+use ropewalk_protocol::{ErrorDetail, RpcError, ThreadId};
+use tokio::sync::{mpsc, oneshot};
+
+use super::{Bus, Engine, Job, Shared, Turn};
+
+/// The handle of a thread that is awake. Cheap to clone; a thread stays awake while anybody but the engine has one.
+#[derive(Clone)]
+pub struct ThreadHandle {
+    pub(super) inner: Arc<Inner>,
+}
+
+pub(super) struct Inner {
+    pub(super) id: ThreadId,
+    pub(super) jobs: mpsc::Sender<Job>,
+    pub(super) bus: Arc<Bus>,
+    pub(super) shared: Arc<Shared>,
+    pub(super) engine: Arc<Engine>,
+}
+
+impl ThreadHandle {
+    /// The thread's id.
+    #[must_use]
+    pub fn id(&self) -> &ThreadId {
+        &self.inner.id
+    }
+
+    /// The hot end of its events.
+    #[must_use]
+    pub fn bus(&self) -> &Arc<Bus> {
+        &self.inner.bus
+    }
+
+    /// What all threads share.
+    #[must_use]
+    pub fn shared(&self) -> &Arc<Shared> {
+        &self.inner.shared
+    }
+
+    pub(super) fn is_last(&self) -> bool {
+        Arc::strong_count(&self.inner) <= 2
+    }
+
+    /// Has the thread's owner do something. Resolves when what it wrote is durable, with what it returned.
+    ///
+    /// The job must look before it writes: one that refuses must have written nothing.
+    ///
+    /// # Errors
+    /// What the job refuses with, or `unavailable` when its record could not be stored.
+    pub async fn turn<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Turn<'_>) -> Result<T, RpcError> + Send + 'static,
+    ) -> Result<T, RpcError> {
+        let (reply, answer) = oneshot::channel();
+        let job = Job::new(move |turn| {
+            let outcome = work(turn);
+            Box::new(move |durable: Result<(), RpcError>| {
+                // Whoever asked may have gone; what was done stays done.
+                let _ = reply.send(durable.and(outcome));
+            })
+        });
+        self.inner.jobs.send(job).await.map_err(|_| asleep())?;
+        answer.await.map_err(|_| asleep())?
+    }
+
+    /// Has the thread's owner do something, without waiting for it to be durable. In order with other jobs of the same
+    /// caller.
+    pub async fn post(&self, work: impl FnOnce(&mut Turn<'_>) + Send + 'static) {
+        let job = Job::new(move |turn| {
+            work(turn);
+            Box::new(|durable: Result<(), RpcError>| {
+                if let Err(error) = durable {
+                    tracing::error!(%error, "something nobody waited for could not be stored");
+                }
+            })
+        });
+        // A thread that ends has nothing left to be told.
+        let _ = self.inner.jobs.send(job).await;
+    }
+}
+
+fn asleep() -> RpcError {
+    let detail = ErrorDetail::ShuttingDown { grace_ms: 0 };
+    RpcError::retryable(detail, "The daemon is stopping. Connect again and repeat the request.", Some(1_000))
+}

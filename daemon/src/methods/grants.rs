@@ -1,0 +1,38 @@
+//! `grant/…`: the directories of a project.
+
+use ropewalk_protocol::{
+    Grant, GrantAddParams, GrantChanged, GrantListParams, GrantRemoveParams, Page, Removed, RpcError,
+};
+
+use super::caller::caller;
+use crate::{dispatch::Call, page::PageQuery};
+
+/// `grant/add`
+///
+/// # Errors
+/// `invalidParams` (a path that is no directory, no capability), `notFound` (project), `conflict`, `unavailable`.
+pub async fn add(call: Call, params: GrantAddParams) -> Result<GrantChanged, RpcError> {
+    Ok(call.daemon.catalogue.add_grant(caller(&call), params).await?)
+}
+
+/// `grant/remove`
+///
+/// # Errors
+/// `notFound` (project, grant), `conflict`, `unavailable`.
+pub async fn remove(call: Call, params: GrantRemoveParams) -> Result<Removed, RpcError> {
+    Ok(call.daemon.catalogue.remove_grant(caller(&call), params).await?)
+}
+
+/// `grant/list`
+///
+/// # Errors
+/// `invalidParams`, `notFound` (project).
+pub async fn list(call: Call, params: GrantListParams) -> Result<Page<Grant>, RpcError> {
+    let snapshot = call.daemon.catalogue.snapshot();
+    if !snapshot.projects.contains_key(&params.project_id) {
+        return Err(RpcError::not_found("project", &params.project_id));
+    }
+    let query = PageQuery::new(&["grant/list ", &params.project_id], params.cursor.as_deref(), params.limit)?;
+    let grants = snapshot.grants_after(&params.project_id, query.after()).map(|grant| (**grant).clone());
+    Ok(query.fill(grants, |grant| grant.grant_id.to_string()))
+}

@@ -1,0 +1,36 @@
+//! `policy/…`: what tools may do.
+
+use ropewalk_protocol::{
+    Page, Policy, PolicyChanged, PolicyListParams, PolicyOrigin, PolicyRemoveParams, PolicySetParams, Removed, RpcError,
+};
+
+use super::caller::caller;
+use crate::{catalogue::is_listed, dispatch::Call, page::PageQuery};
+
+/// `policy/set`
+///
+/// # Errors
+/// `invalidParams`, `notFound` (project, thread), `conflict`, `unavailable`.
+pub async fn set(call: Call, params: PolicySetParams) -> Result<PolicyChanged, RpcError> {
+    Ok(call.daemon.catalogue.set_policy(caller(&call), PolicyOrigin::Owner, params).await?)
+}
+
+/// `policy/remove`
+///
+/// # Errors
+/// `notFound`, `conflict`, `unavailable`.
+pub async fn remove(call: Call, params: PolicyRemoveParams) -> Result<Removed, RpcError> {
+    Ok(call.daemon.catalogue.remove_policy(caller(&call), params).await?)
+}
+
+/// `policy/list`
+///
+/// # Errors
+/// `invalidParams`.
+pub async fn list(call: Call, params: PolicyListParams) -> Result<Page<Policy>, RpcError> {
+    let query = PageQuery::new(&["policy/list"], params.cursor.as_deref(), params.limit)?;
+    let catalogue = &call.daemon.catalogue;
+    let snapshot = catalogue.snapshot();
+    let policies = snapshot.policies_after(query.after()).filter(|policy| is_listed(policy, &params));
+    Ok(query.fill(policies.map(|policy| catalogue.show_policy(policy)), |policy| policy.policy_id.to_string()))
+}

@@ -1,0 +1,52 @@
+//! `project/…`: what threads live in.
+
+use ropewalk_protocol::{
+    ListParams, Page, Project, ProjectChanged, ProjectCreateParams, ProjectEnsureParams, ProjectEnsured, ProjectParams,
+    ProjectResult, ProjectUpdateParams, RpcError,
+};
+
+use super::caller::caller;
+use crate::{dispatch::Call, page::PageQuery};
+
+/// `project/create`
+///
+/// # Errors
+/// `invalidParams`, `notFound` (endpoint, server), `unavailable`.
+pub async fn create(call: Call, params: ProjectCreateParams) -> Result<ProjectChanged, RpcError> {
+    Ok(call.daemon.catalogue.create_project(caller(&call), params).await?)
+}
+
+/// `project/read`
+///
+/// # Errors
+/// `notFound`.
+pub async fn read(call: Call, params: ProjectParams) -> Result<ProjectResult, RpcError> {
+    Ok(ProjectResult { project: call.daemon.catalogue.read_project(&params.project_id)? })
+}
+
+/// `project/list`
+///
+/// # Errors
+/// `invalidParams`.
+pub async fn list(call: Call, params: ListParams) -> Result<Page<Project>, RpcError> {
+    let query = PageQuery::new(&["project/list"], params.cursor.as_deref(), params.limit)?;
+    let snapshot = call.daemon.catalogue.snapshot();
+    let projects = snapshot.projects_after(query.after()).map(|project| (**project).clone());
+    Ok(query.fill(projects, |project| project.project_id.to_string()))
+}
+
+/// `project/update`
+///
+/// # Errors
+/// `invalidParams`, `notFound` (project, endpoint, server), `conflict`, `unavailable`.
+pub async fn update(call: Call, params: ProjectUpdateParams) -> Result<ProjectChanged, RpcError> {
+    Ok(call.daemon.catalogue.update_project(caller(&call), params).await?)
+}
+
+/// `project/ensure`
+///
+/// # Errors
+/// `invalidParams` (a path that is no directory), `unavailable`.
+pub async fn ensure(call: Call, params: ProjectEnsureParams) -> Result<ProjectEnsured, RpcError> {
+    Ok(call.daemon.catalogue.ensure_project(caller(&call), params).await?)
+}

@@ -1,0 +1,155 @@
+//! Makes models out of endpoints: the one place that knows which provider is which code.
+
+use std::{
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
+
+use futures::{
+    FutureExt, StreamExt,
+    future::{BoxFuture, Either, select},
+};
+use ropewalk_protocol::{Delivery, Endpoint, Message, Part, Provider, Role, RunErrorKind, Timestamp};
+
+use super::{
+    ChainMessage, Model, ModelError, ModelFactory, ModelRequest, ScriptedModel,
+    rig_chat::{ChatConfig, ChatModel, IDLE_TIMEOUT},
+};
+use crate::clock::Clock;
+
+/// Where chat completions are looked for when an endpoint names no address.
+const OPENAI: &str = "https://api.openai.com/v1";
+
+/// How long a connection may take to come about.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// How long an endpoint may take to show that it works.
+const TEST_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// The models this build has: scripted ones, and chat completions as OpenAI shapes them.
+pub struct Models {
+    clock: Arc<dyn Clock>,
+    idle_timeout: Duration,
+    /// Never asked through a proxy.
+    loopback: OnceLock<Result<reqwest::Client, String>>,
+    other: OnceLock<Result<reqwest::Client, String>>,
+}
+
+impl Models {
+    /// A factory whose models wait by this clock.
+    #[must_use]
+    pub const fn new(clock: Arc<dyn Clock>) -> Self {
+        Self { clock, idle_timeout: IDLE_TIMEOUT, loopback: OnceLock::new(), other: OnceLock::new() }
+    }
+
+    /// Sets how long a provider may be silent before its answer counts as stalled; five minutes unless set.
+    #[must_use]
+    pub const fn idle_timeout(mut self, idle_timeout: Duration) -> Self {
+        self.idle_timeout = idle_timeout;
+        self
+    }
+
+    fn chat(&self, endpoint: &Endpoint, key: Option<String>) -> Result<ChatModel, ModelError> {
+        let base_url = endpoint.base_url.as_deref().unwrap_or(OPENAI);
+        let url = reqwest::Url::parse(base_url).map_err(|error| unusable(format!("its baseUrl is no URL: {error}")))?;
+        if !matches!(url.scheme(), "http" | "https") || !url.username().is_empty() || url.password().is_some() {
+            return Err(unusable("its baseUrl must be http or https, without user and password".to_owned()));
+        }
+        if key.as_deref().is_some_and(|key| key.contains(|c: char| c.is_control() || !c.is_ascii())) {
+            return Err(unusable("its key has characters that no HTTP header can carry".to_owned()));
+        }
+        let http = if is_loopback(&url) {
+            self.loopback.get_or_init(|| client(http_client().no_proxy()))
+        } else {
+            self.other.get_or_init(|| client(http_client()))
+        };
+        let http = http.as_ref().map_err(|reason| unusable(format!("no HTTP client can be made: {reason}")))?;
+        Ok(ChatModel::new(ChatConfig {
+            base_url: base_url.to_owned(),
+            key,
+            http: http.clone(),
+            clock: Arc::clone(&self.clock),
+            idle_timeout: self.idle_timeout,
+        }))
+    }
+}
+
+/// A redirect would carry the request, and with some servers its key, to an address nobody configured.
+fn http_client() -> reqwest::ClientBuilder {
+    reqwest::Client::builder()
+        .redirect(reqwest::redirect::Policy::none())
+        .connect_timeout(CONNECT_TIMEOUT)
+        .user_agent(concat!("ropewalk/", env!("CARGO_PKG_VERSION")))
+}
+
+fn client(builder: reqwest::ClientBuilder) -> Result<reqwest::Client, String> {
+    builder.build().map_err(|error| error.to_string())
+}
+
+impl ModelFactory for Models {
+    fn model(&self, endpoint: &Endpoint, key: Option<String>) -> Result<Arc<dyn Model>, ModelError> {
+        match endpoint.provider {
+            Provider::Scripted => Ok(Arc::new(ScriptedModel::new(Arc::clone(&self.clock)))),
+            Provider::OpenaiCompatible => Ok(Arc::new(self.chat(endpoint, key)?)),
+            provider => Err(not_built(provider)),
+        }
+    }
+
+    fn test(&self, endpoint: &Endpoint, key: Option<String>) -> BoxFuture<'static, Result<(), ModelError>> {
+        let model = self.model(endpoint, key);
+        let (deadline, name) = (self.clock.sleep(TEST_TIMEOUT), endpoint.model.clone());
+        async move {
+            let mut answer = model?.stream(short_request(name));
+            match select(answer.next(), deadline).await {
+                Either::Left((Some(event), _)) => event.map(drop),
+                Either::Left((None, _)) => Ok(()),
+                Either::Right(_) => Err(ModelError {
+                    kind: RunErrorKind::Stalled,
+                    message: format!("The endpoint did not answer within {} seconds.", TEST_TIMEOUT.as_secs()),
+                    retryable: true,
+                    retry_after_ms: None,
+                }),
+            }
+        }
+        .boxed()
+    }
+}
+
+fn short_request(model: String) -> ModelRequest {
+    let message = Message {
+        message_id: "test".into(),
+        thread_id: "test".into(),
+        branch_id: "test".into(),
+        parent_message_id: None,
+        run_id: None,
+        role: Role::User,
+        delivery: Delivery::Turn,
+        content: vec![Part::text("Reply with the word OK.")],
+        tool_calls: Vec::new(),
+        call_id: None,
+        is_error: None,
+        incomplete: false,
+        summary: false,
+        sender: None,
+        at: Timestamp::from_millis(0),
+    };
+    let message = Arc::new(ChainMessage { message, provider_parts: None });
+    ModelRequest { model, instructions: String::new(), messages: vec![message], tools: Vec::new() }
+}
+
+fn is_loopback(url: &reqwest::Url) -> bool {
+    let host = url.host_str().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
+    host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+fn unusable(reason: String) -> ModelError {
+    let message = format!("The endpoint cannot be used: {reason}.");
+    ModelError { kind: RunErrorKind::BadRequest, message, retryable: false, retry_after_ms: None }
+}
+
+fn not_built(provider: Provider) -> ModelError {
+    let provider = serde_json::to_value(provider).unwrap_or_default();
+    let provider = provider.as_str().unwrap_or("unknown");
+    let message = format!("The provider {provider} is not built yet; use openaiCompatible.");
+    ModelError { kind: RunErrorKind::BadRequest, message, retryable: false, retry_after_ms: None }
+}

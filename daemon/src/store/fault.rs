@@ -1,0 +1,20 @@
+//! Places where a test makes the store fail, the same on disk and in memory.
+
+/// The next commit that comes to this place fails there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FailPoint {
+    /// The append stops in the middle of its bytes; the commit fails and nothing of it is there.
+    Append,
+    /// As `Append`, because the disk is full.
+    Full,
+    /// Every byte is written and the sync fails; the commit fails and nothing of it is there.
+    Sync,
+    /// As `Sync`, and cutting the log back fails too: the log takes nothing until that works.
+    Cut,
+    /// The records are durable and the index cannot be written: the commit stands.
+    Index,
+    /// The commit never answers, and nothing of it survives a crash. In memory only.
+    HangBeforeSync,
+    /// The commit never answers, and its records survive a crash. In memory only.
+    HangAfterSync,
+}

@@ -1,0 +1,83 @@
+//! The line a record is written as.
+
+use ropewalk_protocol::Timestamp;
+use serde_json::value::RawValue;
+
+use super::*;
+
+fn raw(text: &str) -> Box<RawValue> {
+    RawValue::from_string(text.to_owned()).expect("the test's JSON")
+}
+
+fn sample() -> Record {
+    Record {
+        n: 7,
+        at: Timestamp::from_millis(1_796_040_000_250),
+        op: Some(OperationRecord {
+            id: "op-1".into(),
+            digest: "ab".to_owned(),
+            method: "run/submit".to_owned(),
+            answer: raw(r#"{"seq": 8}"#),
+        }),
+        facts: vec![raw(r#"{"parent":null}"#)],
+        events: vec![raw(r#"{"type":"a", "x" : 1.50}"#), raw(r#""\u00e9""#)],
+    }
+}
+
+fn line_of(record: &Record) -> Vec<u8> {
+    let mut line = Vec::new();
+    encode(record, 4096, &mut line);
+    assert_eq!(line.pop(), Some(b'\n'));
+    line
+}
+
+#[test]
+fn a_line_is_written_as_the_format_says() {
+    let expected = concat!(
+        r#"{"n":7,"at":"2026-11-30T12:00:00.25Z","durable":4096,"#,
+        r#""op":{"id":"op-1","digest":"ab","method":"run/submit","answer":{"seq": 8}},"#,
+        r#""facts":[{"parent":null}],"events":[{"type":"a", "x" : 1.50},"\u00e9"],"sum":"SUM"}"#,
+    );
+    let sum = crc32c::crc32c(expected.split(r#","sum""#).next().unwrap().as_bytes());
+    let expected = expected.replace("SUM", &format!("{sum:08x}"));
+    assert_eq!(String::from_utf8(line_of(&sample())).unwrap(), expected);
+    assert!(expected.ends_with(r#","sum":"81b01e77"}"#), "{expected}");
+}
+
+#[test]
+fn a_line_reads_back_as_what_was_written_byte_for_byte() {
+    let line = decode(&line_of(&sample())).unwrap();
+    assert_eq!(line.durable, 4096);
+    assert_eq!(line.record.next_seq(), 9);
+    assert_eq!(line.record.events[0].get(), r#"{"type":"a", "x" : 1.50}"#);
+    assert_eq!(line.record.op.as_ref().unwrap().answer.get(), r#"{"seq": 8}"#);
+    assert_eq!(line_of(&line.record), line_of(&sample()));
+}
+
+#[test]
+fn a_newline_between_tokens_does_not_break_the_line() {
+    let record = Record { events: vec![raw("{\n\"a\":\r\n1}")], ..sample() };
+    let line = line_of(&record);
+    assert!(!line.contains(&b'\n'));
+    assert_eq!(decode(&line).unwrap().record.events[0].get(), "{ \"a\":\r 1}");
+}
+
+#[test]
+fn no_flipped_bit_goes_unnoticed() {
+    let line = line_of(&sample());
+    for at in 0..line.len() {
+        let mut bad = line.clone();
+        bad[at] ^= 4;
+        assert!(decode(&bad).is_err(), "byte {at}");
+    }
+    for end in 0..line.len() {
+        assert!(decode(&line[..end]).is_err(), "cut at {end}");
+    }
+}
+
+#[test]
+fn the_first_number_is_seen_without_reading_the_rest() {
+    assert_eq!(peek_seq(&line_of(&sample())), Some(7));
+    assert_eq!(peek_seq(b"{\"n\":12"), None);
+    assert_eq!(peek_seq(b"noise"), None);
+}

@@ -1,0 +1,222 @@
+//! The one path of every tool call. Nothing else makes one.
+//!
+//! ```text
+//! name → identity → policy → repair → schema → approval → call → result check → budget → record
+//! ```
+
+use std::sync::Arc;
+
+use ropewalk_protocol::{CallDecision, CallId, DecidedVia, PolicyDecision};
+use serde_json::{Map, Value};
+
+use super::{
+    CallFailure, Effective, SourceCall, SourceResult, ToolSource, ToolSpec,
+    arguments::parse_arguments,
+    names::near_names,
+    repair::repair,
+    results::cut_content,
+    schema::Schema,
+    summary::summary,
+};
+use crate::domain::CallEnd;
+
+/// A call as the model made it.
+#[derive(Clone, Debug)]
+pub struct ModelToolCall {
+    /// Our id of it.
+    pub call_id: CallId,
+    /// The name the model used.
+    pub name: String,
+    /// The arguments as the model wrote them.
+    pub arguments: String,
+    /// Which call of its message it is, from 1.
+    pub index: u64,
+    /// How many calls its message has.
+    pub total: u64,
+}
+
+/// What is asked of a person.
+#[derive(Clone, Debug)]
+pub struct Ask<'a> {
+    /// The call.
+    pub call: &'a ModelToolCall,
+    /// The tool.
+    pub tool: &'a Arc<ToolSpec>,
+    /// The exact arguments.
+    pub arguments: &'a Map<String, Value>,
+    /// The model's own, where they were repaired.
+    pub original: Option<&'a Map<String, Value>>,
+    /// One line for the prompt.
+    pub summary: &'a str,
+}
+
+/// What the path needs of the run it serves.
+pub trait Desk: Send + Sync {
+    /// The tool of a model-facing name.
+    fn find(&self, flat_name: &str) -> Option<Arc<ToolSpec>>;
+    /// The model-facing names there are.
+    fn names(&self) -> Vec<String>;
+    /// What the rules say of a tool at this moment.
+    fn effective(&self, tool: &ToolSpec) -> Effective;
+    /// How often the run has called a tool, this call included.
+    fn calls_of(&self, tool: &ToolSpec) -> u64;
+    /// How long a call of a tool may be silent.
+    fn silence_ms(&self, tool: &ToolSpec, effective: &Effective) -> u64;
+    /// The schema of a tool's arguments, ready.
+    fn schema(&self, tool: &ToolSpec) -> Option<Arc<Schema>>;
+    /// Asks a person, and waits for the decision.
+    fn approve(&self, ask: Ask<'_>) -> impl Future<Output = Result<CallDecision, Refused>> + Send;
+    /// Notes what was decided, to be written down with what comes next.
+    fn decided(&self, call_id: &CallId, decision: CallDecision);
+    /// Where a tool lives.
+    fn source(&self, tool: &ToolSpec) -> &dyn ToolSource;
+}
+
+/// A call that was not allowed.
+#[derive(Clone, Debug)]
+pub struct Refused {
+    /// Who refused it, where somebody did.
+    pub decision: Option<CallDecision>,
+    /// How it ends.
+    pub failure: CallFailure,
+}
+
+impl From<CallFailure> for Refused {
+    fn from(failure: CallFailure) -> Self {
+        Self { decision: None, failure }
+    }
+}
+
+/// Walks a call along the path, to the one result it gets.
+pub async fn walk<D: Desk>(desk: &D, call: &ModelToolCall) -> CallEnd {
+    let mut seen = Seen::default();
+    let outcome = stages(desk, call, &mut seen).await;
+    record(desk, call, seen, outcome)
+}
+
+/// What the stages have learnt on the way, for the record.
+#[derive(Default)]
+struct Seen {
+    tool: Option<Arc<ToolSpec>>,
+    summary: Option<String>,
+    repaired: Option<(Map<String, Value>, Map<String, Value>)>,
+}
+
+async fn stages<D: Desk>(desk: &D, call: &ModelToolCall, seen: &mut Seen) -> Result<SourceResult, Refused> {
+    let tool = find(desk, &call.name)?;
+    seen.tool = Some(tool.clone());
+    let effective = desk.effective(&tool);
+    let decision = by_rules(desk, &tool, &effective)?;
+    let arguments = arguments(desk, &tool, call, seen)?;
+    let line = summary(tool.label(), &arguments, &tool.input_schema);
+    seen.summary = Some(line.clone());
+    let decision = match decision {
+        Some(decision) => decision,
+        None => {
+            let original = seen.repaired.as_ref().map(|(_, original)| original);
+            desk.approve(Ask { call, tool: &tool, arguments: &arguments, original, summary: &line }).await?
+        }
+    };
+    desk.decided(&call.call_id, decision);
+    let silence_ms = desk.silence_ms(&tool, &effective);
+    let call_id = call.call_id.clone();
+    let source_call = SourceCall { call_id, tool: tool.clone(), arguments, silence_ms };
+    let mut result = desk.source(&tool).call(source_call).await?;
+    result.content = cut_content(result.content, None);
+    Ok(result)
+}
+
+fn find<D: Desk>(desk: &D, name: &str) -> Result<Arc<ToolSpec>, CallFailure> {
+    desk.find(name).ok_or_else(|| {
+        let names = desk.names();
+        CallFailure::UnknownTool { near: near_names(name, names.iter().map(String::as_str)) }
+    })
+}
+
+/// What the rules decide by themselves; `None` when a person has to.
+fn by_rules<D: Desk>(desk: &D, tool: &ToolSpec, effective: &Effective) -> Result<Option<CallDecision>, Refused> {
+    let decided = |word: &str| CallDecision {
+        decision: word.to_owned(),
+        via: if effective.policy_id.is_some() { DecidedVia::Policy } else { DecidedVia::Default },
+        interaction_id: None,
+        policy_id: effective.policy_id.clone(),
+        by: None,
+        note: None,
+    };
+    if effective.decision == PolicyDecision::Deny {
+        let failure = CallFailure::ToolDenied { level: effective.level };
+        return Err(Refused { decision: Some(decided("deny")), failure });
+    }
+    if desk.calls_of(tool) > effective.max_calls {
+        return Err(CallFailure::CallLimit { limit: effective.max_calls }.into());
+    }
+    Ok((effective.decision == PolicyDecision::Allow).then(|| decided("allow")))
+}
+
+fn arguments<D: Desk>(
+    desk: &D,
+    tool: &ToolSpec,
+    call: &ModelToolCall,
+    seen: &mut Seen,
+) -> Result<Map<String, Value>, CallFailure> {
+    let original = parse_arguments(&call.arguments)?;
+    let arguments = match repair(&original, &tool.input_schema) {
+        Some(repaired) => {
+            seen.repaired = Some((repaired.clone(), original));
+            repaired
+        }
+        None => original,
+    };
+    let Some(schema) = desk.schema(tool) else { return Ok(arguments) };
+    let value = Value::Object(arguments);
+    schema.check(&value).map_err(|problems| CallFailure::InvalidArguments { problems })?;
+    match value {
+        Value::Object(arguments) => Ok(arguments),
+        _ => Ok(Map::new()),
+    }
+}
+
+fn record<D: Desk>(
+    desk: &D,
+    call: &ModelToolCall,
+    seen: Seen,
+    outcome: Result<SourceResult, Refused>,
+) -> CallEnd {
+    let label = seen.tool.as_ref().map_or(call.name.as_str(), |tool| tool.rule_name());
+    let mut end = match outcome {
+        Ok(result) => of_result(label, result),
+        Err(refused) => {
+            if let Some(decision) = refused.decision {
+                desk.decided(&call.call_id, decision);
+            }
+            of_failure(label, &refused.failure)
+        }
+    };
+    end.summary = seen.summary.or_else(|| Some(label.to_owned()));
+    end.repaired =
+        seen.repaired.map(|(repaired, original)| (Value::Object(repaired), Value::Object(original)));
+    end
+}
+
+fn of_result(label: &str, result: SourceResult) -> CallEnd {
+    let mut end = match &result.failure {
+        Some(failure) => of_failure(label, failure),
+        None => CallEnd { effect: Some(result.effect), ..CallEnd::told("") },
+    };
+    end.content = result.content;
+    end.structured_content = result.structured_content;
+    end.meta = result.meta;
+    end.call_ms = result.call_ms;
+    end
+}
+
+fn of_failure(label: &str, failure: &CallFailure) -> CallEnd {
+    CallEnd {
+        state: failure.state(),
+        severity: failure.severity(),
+        content: failure.content(label),
+        error: Some(failure.error(label)),
+        effect: Some(failure.effect()),
+        ..CallEnd::told("")
+    }
+}

@@ -1,0 +1,185 @@
+//! Schemas of strangers: which are compiled, and what a check says.
+
+use serde_json::{Map, Value, json};
+
+use super::{Schema, SchemaProblem};
+
+fn compiled(schema: Value) -> Schema {
+    Schema::compile(&schema).unwrap_or_else(|problem| panic!("{schema}: {problem}"))
+}
+
+fn refused(schema: &Value) -> (String, String) {
+    match Schema::compile(schema) {
+        Err(SchemaProblem::Refused { path, reason }) => (path, reason),
+        other => panic!("expected a refusal of {schema}, got {other:?}"),
+    }
+}
+
+fn problems(schema: Value, value: &Value) -> Vec<(String, String)> {
+    let problems = compiled(schema).check(value).unwrap_err();
+    problems.into_iter().map(|problem| (problem.path, problem.reason)).collect()
+}
+
+#[test]
+fn dyn_17_each_problem_names_its_property_and_its_reason() {
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "id": {"type": "string"},
+            "state": {"enum": ["open", "closed"]},
+            "limit": {"anyOf": [{"type": "integer"}, {"type": "null"}]},
+            "tags": {"type": "array", "items": {"type": "string", "maxLength": 3}},
+        },
+        "required": ["id"],
+        "additionalProperties": false,
+    });
+    let value = json!({"state": "shut", "limit": "5", "tags": ["ok", "long"], "extra": 1});
+    let mut found = problems(schema, &value);
+    found.sort();
+    let expected = [
+        ("/extra", "is no known property; leave it out"),
+        ("/id", "is missing"),
+        ("/limit", "must be an integer or null"),
+        ("/state", r#"must be one of "open", "closed""#),
+        ("/tags/1", "must have at most 3 characters"),
+    ];
+    assert_eq!(found, expected.map(|(path, reason)| (path.to_owned(), reason.to_owned())));
+}
+
+#[test]
+fn at_most_five_problems_are_told_and_none_repeats_the_value() {
+    let schema = json!({"type": "object", "additionalProperties": {"type": "integer"}});
+    let value: Map<String, Value> = (0..9).map(|n| (format!("p{n}"), json!("hunter2"))).collect();
+    let found = problems(schema, &Value::Object(value.clone()));
+    assert_eq!(found.len(), 5);
+    assert!(found.iter().all(|(_, reason)| !reason.contains("hunter2")));
+
+    let secrets = [
+        json!({"not": {"type": "string"}}),
+        json!({"pattern": "^x$"}),
+        json!({"format": "email", "$schema": "http://json-schema.org/draft-07/schema#"}),
+        json!({"oneOf": [{"minLength": 1}, {"maxLength": 99}]}),
+        json!({"const": 1}),
+        json!(false),
+    ];
+    for schema in secrets {
+        let found = problems(json!({"properties": {"p": schema}}), &json!({"p": "hunter2"}));
+        assert!(found.iter().all(|(path, reason)| path == "/p" && !reason.contains("hunter2")), "{found:?}");
+    }
+    let closed = json!({"properties": {"q": {}}, "additionalProperties": false});
+    assert_eq!(problems(closed, &Value::Object(value)).len(), 5);
+    let takes_nothing = json!({"type": "object", "additionalProperties": false});
+    let told = ("/q".to_owned(), "is no known property; leave it out".to_owned());
+    assert_eq!(problems(takes_nothing, &json!({"q": 1})), [told]);
+}
+
+#[test]
+fn the_draft_is_the_one_the_schema_names_else_2020_12() {
+    let tuple = json!({"prefixItems": [{"type": "string"}]});
+    assert!(compiled(tuple).check(&json!([1])).is_err());
+    let old = json!({"$schema": "http://json-schema.org/draft-07/schema#", "items": [{"type": "string"}]});
+    assert!(compiled(old).check(&json!([1])).is_err());
+    let unknown = json!({"$schema": "https://example.com/my-own-draft", "type": "object"});
+    assert!(refused(&unknown).1.contains("nothing is fetched"));
+}
+
+#[test]
+fn what_is_no_schema_is_refused_with_its_place() {
+    assert_eq!(refused(&json!({"properties": {"a": {"type": "strin"}}})).0, "/properties/a/type");
+    assert_eq!(refused(&json!({"required": "id"})), ("/required".into(), "must be a list".into()));
+    assert!(Schema::compile(&json!(3)).is_err());
+}
+
+#[test]
+fn patterns_that_backtrack_are_refused_and_linear_ones_are_quick() {
+    for pattern in ["(?=a)b", r"(a)\1", "(?<!x)y", "("] {
+        let (path, reason) = refused(&json!({"properties": {"p": {"pattern": pattern}}}));
+        assert_eq!((path.as_str(), reason.contains("linear-time")), ("/properties/p/pattern", true), "{pattern}");
+    }
+    assert!(Schema::compile(&json!({"patternProperties": {"(?=a)": {}}})).is_err());
+    let schema = compiled(json!({"pattern": "(a+)+$"}));
+    assert!(schema.check(&json!("a".repeat(60_000) + "b")).is_err());
+}
+
+#[test]
+fn size_and_depth_are_bounded_exactly() {
+    let sized = |bytes: usize| json!({"description": "x".repeat(bytes - 18)});
+    assert_eq!(sized(100).to_string().len(), 100);
+    assert!(Schema::compile(&sized(65_536)).is_ok());
+    assert_eq!(Schema::compile(&sized(65_537)).unwrap_err(), SchemaProblem::TooManyBytes(65_537));
+
+    let nested = |levels: usize| (1..levels).fold(json!({}), |inner, _| json!({"not": inner}));
+    assert!(Schema::compile(&nested(64)).is_ok());
+    assert_eq!(Schema::compile(&nested(65)).unwrap_err(), SchemaProblem::TooManyLevels(65));
+}
+
+#[test]
+fn references_inside_the_schema_are_followed() {
+    let schema = json!({
+        "$defs": {"a/b": {"type": "string"}, "named": {"$anchor": "here", "type": "integer"}},
+        "properties": {"x": {"$ref": "#/$defs/a~1b"}, "y": {"$ref": "#here"}, "z": {"$ref": "#/%24defs/a~1b"}},
+    });
+    assert_eq!(problems(schema, &json!({"x": 1, "y": "1", "z": 2})).len(), 3);
+}
+
+#[test]
+fn references_that_lead_outside_or_nowhere_are_refused() {
+    for reference in
+        ["https://example.com/s.json", "other.json", "file:///etc/passwd", "#/$defs/none", "#nobody", "#/%zz"]
+    {
+        let (path, reason) = refused(&json!({"properties": {"x": {"$ref": reference}}}));
+        assert_eq!((path.as_str(), reason.contains("nothing is fetched")), ("/properties/x/$ref", true), "{reference}");
+    }
+}
+
+#[test]
+fn a_property_may_be_named_like_a_keyword() {
+    let schema = json!({"properties": {"$ref": {"type": "string"}, "properties": {"type": "string"}}});
+    assert_eq!(problems(schema, &json!({"$ref": 1, "properties": 2})).len(), 2);
+}
+
+#[test]
+fn recursive_schemas_work_and_circles_on_one_value_are_refused() {
+    let tree = json!({
+        "type": "object",
+        "properties": {"left": {"$ref": "#"}, "right": {"$ref": "#"}},
+        "additionalProperties": false,
+    });
+    assert_eq!(
+        problems(tree, &json!({"left": {"right": {"x": 1}}})),
+        [("/left/right/x".to_owned(), "is no known property; leave it out".to_owned(),)]
+    );
+    let circles = [
+        json!({"$ref": "#"}),
+        json!({"allOf": [{"$ref": "#"}]}),
+        json!({"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"not": {"$ref": "#/$defs/a"}}}}),
+        json!({"properties": {"x": {"dependentSchemas": {"k": {"$ref": "#/properties/x"}}}}}),
+    ];
+    for circle in circles {
+        assert!(refused(&circle).1.contains("leads back to itself"), "{circle}");
+    }
+}
+
+#[test]
+fn references_that_multiply_are_refused() {
+    let doubling = |count: usize| {
+        let twice = |n: usize| json!({"properties": {"a": {"$ref": format!("#/$defs/d{n}")}, "b": {"$ref": format!("#/$defs/d{n}")}}});
+        let mut defs: Map<String, Value> = (1..=count).map(|n| (format!("d{n}"), twice(n - 1))).collect();
+        defs.insert("d0".to_owned(), json!({"type": "string"}));
+        json!({"$defs": defs, "$ref": format!("#/$defs/d{count}")})
+    };
+    assert!(Schema::compile(&doubling(8)).is_ok());
+    assert!(refused(&doubling(40)).1.contains("more than 10000 subschemas"));
+}
+
+#[test]
+fn long_chains_of_references_neither_overflow_the_stack_nor_pass() {
+    let chain = |count: usize| {
+        let next = |n: usize| (format!("d{n}"), json!({"$ref": format!("#/$defs/d{}", n + 1)}));
+        let mut defs: Map<String, Value> = (0..count).map(next).collect();
+        defs.insert(format!("d{count}"), json!({"type": "string"}));
+        json!({"$defs": defs, "$ref": "#/$defs/d0"})
+    };
+    assert!(compiled(chain(200)).check(&json!(1)).is_err());
+    assert!(refused(&chain(1_500)).1.contains("subschemas deep"));
+}

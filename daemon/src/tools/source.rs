@@ -1,0 +1,47 @@
+//! Where tools live: one trait, however they are reached.
+
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+use ropewalk_protocol::{CallId, Part};
+use serde_json::{Map, Value};
+
+use super::{CallFailure, ToolSpec};
+
+/// A call on its way to its source: decided, checked, and not yet made.
+#[derive(Clone, Debug)]
+pub struct SourceCall {
+    /// The call.
+    pub call_id: CallId,
+    /// The tool.
+    pub tool: Arc<ToolSpec>,
+    /// The arguments it is made with.
+    pub arguments: Map<String, Value>,
+    /// How long it may be silent.
+    pub silence_ms: u64,
+}
+
+/// What a source gives back.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SourceResult {
+    /// What the model is told.
+    pub content: Vec<Part>,
+    /// Data for clients.
+    pub structured_content: Option<Value>,
+    /// Further data for clients.
+    pub meta: Option<Value>,
+    /// What went wrong, where something did.
+    pub failure: Option<CallFailure>,
+    /// What is known of its effect, where the failure does not say it.
+    pub effect: ropewalk_protocol::Effect,
+    /// How long it took, where it got as far as being made.
+    pub call_ms: Option<u64>,
+}
+
+/// Where tools live.
+pub trait ToolSource: Send + Sync {
+    /// Makes a call. Dropping the future takes it back as far as the source can.
+    ///
+    /// The inner error is a call that could not be made or brought nothing back.
+    fn call(&self, call: SourceCall) -> BoxFuture<'_, Result<SourceResult, CallFailure>>;
+}

@@ -1,0 +1,2681 @@
+// Everything on the wire of Ropewalk. Made from protocol/schema.json by scripts/generate.mjs; edit neither by hand.
+
+/** An agent of an app. Opaque to clients: compare it, store it, send it back, never take it apart. */
+export type AgentId = string;
+/** An installed app. Opaque to clients: compare it, store it, send it back, never take it apart. */
+export type AppId = string;
+/** What a person can decide. */
+export type Decision = "accept" | "acceptForSession" | "acceptAlways" | "decline" | "cancel";
+/** How far `acceptAlways` reaches. */
+export type DecisionScope = "project" | "global";
+/**
+ * An interaction: something the daemon waits for a client to do. Opaque to clients: compare it, store it, send it back, never take it apart.
+ */
+export type InteractionId = string;
+/**
+ * A thread; also the id of its original branch. Opaque to clients: compare it, store it, send it back, never take it apart.
+ */
+export type ThreadId = string;
+/** A run. Opaque to clients: compare it, store it, send it back, never take it apart. */
+export type RunId = string;
+/** A tool call of a run. Opaque to clients: compare it, store it, send it back, never take it apart. */
+export type CallId = string;
+/** What a declaration wishes for its approvals. */
+export type ApprovalWish = "allow" | "ask";
+/** A payload stored out of line. Opaque to clients: compare it, store it, send it back, never take it apart. */
+export type BlobId = string;
+/** A branch of a thread. Opaque to clients: compare it, store it, send it back, never take it apart. */
+export type BranchId = string;
+/** A message of a thread. Opaque to clients: compare it, store it, send it back, never take it apart. */
+export type MessageId = string;
+/** What kind of thing settles something. */
+export type ByKind = "client" | "policy" | "deadline" | "stop" | "daemon";
+/**
+ * A client process, or one life of the daemon. Opaque to clients: compare it, store it, send it back, never take it apart.
+ */
+export type InstanceId = string;
+/** A policy. Opaque to clients: compare it, store it, send it back, never take it apart. */
+export type PolicyId = string;
+/** What decided about a call. */
+export type DecidedVia = "policy" | "person" | "default";
+/** The id of a request: a string, a 64-bit integer or null, echoed as it came. A fraction is no id. */
+export type RequestId = number | string | null;
+/** What file tools may do beneath a granted directory. */
+export type Capability = "read" | "write" | "execute";
+/** The files a run changed. Opaque to clients: compare it, store it, send it back, never take it apart. */
+export type ChangeSetId = string;
+/** What happened to a file. */
+export type FileChange = "created" | "modified" | "deleted";
+/** Whether something is well. */
+export type HealthState = "ok" | "degraded";
+/** Where the index is. */
+export type IndexState = "ok" | "rebuilding";
+/** Kinds of things that lists show. */
+export type DataKind =
+  | "project"
+  | "thread"
+  | "run"
+  | "queue"
+  | "interaction"
+  | "tool"
+  | "policy"
+  | "grant"
+  | "endpoint"
+  | "settings"
+  | "server"
+  | "account"
+  | "memory"
+  | "instructions"
+  | "resource"
+  | "review"
+  | "app";
+/** How a message was delivered. */
+export type Delivery = "turn" | "aside" | "steer";
+/** What is known of the outside effect of something that failed. */
+export type Effect = "none" | "unknown" | "done";
+/** Where an effective decision comes from. */
+export type EffectiveLevel = "thread" | "project" | "global" | "default";
+/** What a rule says. */
+export type PolicyDecision = "allow" | "ask" | "deny";
+/** A model endpoint. Opaque to clients: compare it, store it, send it back, never take it apart. */
+export type EndpointId = string;
+/** What an endpoint speaks. */
+export type Provider = "openaiCompatible" | "openaiResponses" | "anthropic" | "gemini" | "ollama" | "scripted";
+/**
+ * What makes a repeated request recognisable: 1 to 128 of `[A-Za-z0-9_.:-]`. Opaque to clients: compare it, store it, send it back, never take it apart.
+ */
+export type OperationId = string;
+/** Kinds of failure of a run. */
+export type RunErrorKind =
+  | "rateLimited"
+  | "quota"
+  | "overloaded"
+  | "auth"
+  | "badRequest"
+  | "modelNotFound"
+  | "contextWindow"
+  | "badResponse"
+  | "cutOff"
+  | "stalled"
+  | "unreachable"
+  | "noEndpoint"
+  | "outputInvalid"
+  | "budget"
+  | "stuck"
+  | "parentMissing"
+  | "branchDeleted"
+  | "storage"
+  | "internal";
+/** What a program reads of an error. */
+export type ErrorData = {
+  /** Whether the same request may succeed later without a change. */
+  retryable: boolean;
+  /** The shortest wait before a repeat makes sense. */
+  retryAfterMs?: number;
+} & (
+  | {
+      kind: "parse";
+      /** Where the text stops being JSON, in bytes from the start of the line. */
+      position?: number;
+    }
+  | {
+      kind: "invalidRequest";
+      /** What is wrong with it. */
+      reason: string;
+    }
+  | {
+      kind: "methodNotFound";
+      /** The name. */
+      method: string;
+    }
+  | {
+      kind: "invalidParams";
+      /** Where, as a JSON Pointer into the parameters, such as `/tools/1/nmae`. */
+      path: string;
+      /** What is wrong there. */
+      reason: string;
+      /** Further problems, five at most. */
+      problems?: Problem[];
+    }
+  | {
+      kind: "internal";
+      /** What the log calls this occurrence. */
+      reference: string;
+    }
+  | {
+      kind: "overloaded";
+      /** The limit. */
+      limit: number;
+      /** What there are too many of. */
+      what: string;
+    }
+  | {
+      kind: "notInitialized";
+    }
+  | {
+      kind: "alreadyInitialized";
+    }
+  | {
+      kind: "unsupportedProtocol";
+      /** What we speak. */
+      supported: ProtocolRange;
+      /** Who we are. */
+      daemon: DaemonVersion;
+    }
+  | {
+      kind: "notFound";
+      /** What was looked for. */
+      noun: string;
+      /** Its id as given. */
+      id: string;
+    }
+  | {
+      kind: "conflict";
+      /** Its revision now. */
+      currentRevision?: number;
+      /** The thing now. */
+      current?: unknown;
+    }
+  | {
+      kind: "idempotencyConflict";
+      /** The id. */
+      operationId: OperationId;
+      /** When it was first used. */
+      firstAt: string;
+    }
+  | {
+      kind: "forbidden";
+      /** Why: `deny_rule`, `not_owner`, `not_offered`, … */
+      reason: string;
+      /** The rule that says so. */
+      policyId?: PolicyId;
+    }
+  | {
+      kind: "alreadySettled";
+      /** Which interaction. */
+      interactionId: InteractionId;
+      /** Who settled it. */
+      by: By;
+      /** When. */
+      at: string;
+      /** How. */
+      outcome: Outcome;
+      /** The answer that counted; not for tool calls. */
+      answer?: unknown;
+    }
+  | {
+      kind: "invalidState";
+      /** Its state. */
+      state: string;
+      /** The states in which it can be done. */
+      expected: string[];
+    }
+  | {
+      kind: "tooLarge";
+      /** The limit. */
+      limit: number;
+      /** How much there was; 0 when nobody counted to the end. */
+      actual: number;
+      /** What is too large: `message`, `depth`, `schema`, `image`, … */
+      what: string;
+    }
+  | {
+      kind: "unavailable";
+      /** What: `starting`, `storage_full`, `read_only`, `io_error`, `log_damaged`, … */
+      reason: string;
+      /** How far a start has come, from 0 to 1. */
+      progress?: number;
+      /** Whose fault it is. */
+      party?: string;
+      /** Whether anything happened. */
+      effect?: Effect;
+    }
+  | {
+      kind: "timeout";
+      /** How long was waited. */
+      afterMs: number;
+      /** Who did not answer. */
+      party?: string;
+    }
+  | {
+      kind: "cancelled";
+      /** Why. */
+      reason?: string;
+    }
+  | {
+      kind: "shuttingDown";
+      /** How long it gives to what is under way. */
+      graceMs: number;
+    }
+);
+/** How an interaction ended. */
+export type Outcome = "answered" | "declined" | "expired" | "undeliverable" | "cancelled" | "outcomeUnknown";
+/** What happened in a thread. */
+export type Event =
+  | {
+      type: "threadUpdated";
+      /** The header, whole. */
+      thread: Thread;
+    }
+  | {
+      type: "branchUpdated";
+      /** The branch, whole. */
+      branch: Branch;
+    }
+  | {
+      type: "branchDeleted";
+      /** Which one. */
+      branchId: BranchId;
+    }
+  | ({
+      type: "queueChanged";
+    } & QueueChanged)
+  | {
+      type: "runStarted";
+      /** The run. */
+      run: Run;
+    }
+  | {
+      type: "runState";
+      /** The run. */
+      run: Run;
+    }
+  | {
+      type: "itemStarted";
+      /** The item. */
+      item: Item;
+    }
+  | {
+      type: "itemCompleted";
+      /** The item; authoritative over any delta before it. */
+      item: Item;
+    }
+  | {
+      type: "interactionOpened";
+      /** The interaction, its request without arguments. */
+      interaction: Interaction;
+    }
+  | {
+      type: "interactionSettled";
+      /** Which interaction. */
+      interactionId: InteractionId;
+      /** How it ended. */
+      outcome: Outcome;
+      /** Who or what ended it. */
+      by: By;
+      /** The answer; not for tool calls. */
+      answer?: unknown;
+    }
+  | ({
+      type: "toolsChanged";
+    } & ToolsChanged)
+  | {
+      type: "runCompleted";
+      /** Which run. */
+      runId: RunId;
+      /** Its branch. */
+      branchId: BranchId;
+      /** How it ended. */
+      outcome: RunOutcome;
+      /** What its model requests cost. */
+      usage: Usage;
+      /** The files it changed. */
+      changeSet?: ChangeSet;
+    }
+  | {
+      type: "itemDelta";
+      /** The item. */
+      itemId: ItemId;
+      /** Where the text goes, in UTF-8 bytes from the start of the item's text. */
+      offset: number;
+      /** The text. */
+      text: string;
+    }
+  | {
+      type: "toolProgress";
+      /** The item of the call. */
+      itemId: ItemId;
+      /** The interaction of a client's call. */
+      interactionId?: InteractionId;
+      /** What it is doing. */
+      message?: string;
+      /** How far it has come, from 0 to 1. */
+      fraction?: number;
+    };
+/** A project. Opaque to clients: compare it, store it, send it back, never take it apart. */
+export type ProjectId = string;
+/** What happened to a queue. */
+export type QueueChange = "added" | "edited" | "removed" | "moved" | "started" | "held" | "released";
+/** One part of an input, a message or a tool result. */
+export type Part =
+  | {
+      type: "text";
+      /** The text itself. */
+      text: string;
+    }
+  | {
+      type: "image";
+      /** Its media type, such as `image/png`. */
+      mediaType: string;
+      /** Its bytes in base64. */
+      data: string;
+    }
+  | {
+      type: "resource";
+      /** Which one. */
+      resourceId: ResourceId;
+    }
+  | {
+      type: "review";
+      /** Which one. */
+      reviewId: ReviewId;
+    }
+  | {
+      type: "audio";
+      /** Its media type, such as `audio/wav`. */
+      mediaType: string;
+      /** Its bytes in base64. */
+      data: string;
+    }
+  | {
+      type: "resourceLink";
+      /** Where it leads. */
+      uri: string;
+      /** What it is called. */
+      name: string;
+    };
+/** A resource of a project. Opaque to clients: compare it, store it, send it back, never take it apart. */
+export type ResourceId = string;
+/** A review of a thread. Opaque to clients: compare it, store it, send it back, never take it apart. */
+export type ReviewId = string;
+/** How an input enters a branch. */
+export type Mode = "queue" | "aside" | "steer" | "fork" | "replace";
+/** Where a run is. */
+export type RunStatus =
+  "queued" | "running" | "waiting" | "paused" | "completed" | "failed" | "stopped" | "interrupted";
+/** Kinds of waits of a run. */
+export type WaitingKind = "approval" | "input" | "toolCall" | "subtask" | "endpoint" | "source";
+/** The endings of a run. */
+export type OutcomeStatus = "completed" | "failed" | "stopped" | "interrupted";
+/** What happens to an approval or question that no attached client can answer. */
+export type Unattended = "decline" | "wait";
+/** Kinds of callers. */
+export type PrincipalKind = "owner" | "app" | "run" | "subtask";
+/** What can be done about a bad end. */
+export type Recovery = "resume" | "retry" | "skip" | "rebase";
+/** A visible unit of a run: a message, reasoning, a tool call, a notice. */
+export type Item = {
+  /** Its id. */
+  itemId: ItemId;
+  /** Its run; absent for an aside on an idle branch. */
+  runId?: RunId;
+  /** Its branch. */
+  branchId: BranchId;
+  /** Whether it is open, and if not, how it ended. */
+  state: ItemState;
+  /** When it began. */
+  startedAt: string;
+  /** When it ended. */
+  endedAt?: string;
+  /** One line that says what it was, at most 160 characters. */
+  summary?: string;
+  /** How much attention it deserves. */
+  severity?: Severity;
+} & (
+  | {
+      kind: "userMessage";
+      /** The message of the chain. */
+      messageId: MessageId;
+      /** What was said. */
+      content: Part[];
+      /** The run that sent it, where one did. */
+      sender?: Sender;
+      /** How it was delivered. */
+      delivery: Delivery;
+    }
+  | {
+      kind: "assistantMessage";
+      /** The message of the chain. */
+      messageId: MessageId;
+      /** What was said; empty while the item is open. */
+      text: string;
+      /** Whether it was cut off. */
+      incomplete?: boolean;
+    }
+  | {
+      kind: "reasoning";
+      /** The message of the chain it belongs to. */
+      messageId: MessageId;
+      /** What was thought; empty while the item is open. */
+      text: string;
+      /** Whether it was cut off. */
+      incomplete?: boolean;
+    }
+  | ({
+      kind: "toolCall";
+    } & ToolCallItem)
+  | {
+      kind: "notice";
+      /** A stable word for it. */
+      code: string;
+      /** What to show. */
+      text: string;
+    }
+);
+/** An item of a run. Opaque to clients: compare it, store it, send it back, never take it apart. */
+export type ItemId = string;
+/** Whether an item is open, and if not, how it ended. */
+export type ItemState =
+  "open" | "completed" | "failed" | "refused" | "cancelled" | "expired" | "undeliverable" | "outcomeUnknown";
+/** How much attention an item deserves. */
+export type Severity = "info" | "warning" | "error";
+/** The transcript of a subtask. Opaque to clients: compare it, store it, send it back, never take it apart. */
+export type TranscriptId = string;
+/** One row of the ledger. */
+export type Interaction = {
+  /** Its id. */
+  interactionId: InteractionId;
+  /** Whether it is open. */
+  state: InteractionState;
+  /** Its thread. */
+  threadId: ThreadId;
+  /** Its run. */
+  runId: RunId;
+  /** The call it belongs to. */
+  callId: CallId;
+  /** How often it has been offered. */
+  attempt: number;
+  /** Who it was offered to. */
+  offeredTo: ClientRef[];
+  /** When it was opened. */
+  openedAt: string;
+  /** When it expires: the ceiling of a tool call. */
+  expiresAt?: string;
+  /** How long a tool call may be silent. */
+  silenceMs?: number;
+  /** How it was settled. */
+  outcome?: Outcome;
+  /** The answer that settled it; not for tool calls. */
+  answer?: unknown;
+  /** Who settled it. */
+  by?: By;
+  /** When. */
+  settledAt?: string;
+  /** From the ancestor down, for an interaction of a subtask. */
+  path?: PathStep[];
+} & (
+  | {
+      kind: "toolCall";
+      request: ToolCallRequest;
+    }
+  | {
+      kind: "approval";
+      request: ApprovalRequest;
+    }
+  | {
+      kind: "input";
+      request: InputRequest;
+    }
+);
+/** Whether an interaction is open. */
+export type InteractionState = "open" | "settled";
+/** Why a thread's tools changed. */
+export type ToolsCause = "declared" | "withdrawn" | "takeover" | "ownerAway" | "ownerBack" | "server" | "policy";
+/** A directory grant of a project. Opaque to clients: compare it, store it, send it back, never take it apart. */
+export type GrantId = string;
+/** The kinds of interactions. */
+export type InteractionKind = "toolCall" | "approval" | "input";
+/** Who speaks in a message. */
+export type Role = "user" | "assistant" | "tool";
+/** Where a rule holds. */
+export type PolicyLevel = "global" | "project" | "thread";
+/** Kinds of callers a rule can name. */
+export type PolicyPrincipalKind = "agent" | "app";
+/** How a rule came to be. */
+export type PolicyOrigin = "owner" | "approval" | "run";
+/** An MCP server. Opaque to clients: compare it, store it, send it back, never take it apart. */
+export type ServerId = string;
+/** How an MCP server is reached. */
+export type Transport = "inProcess" | "stdio" | "streamableHttp";
+/** A part of a tool's result. Closed: an unknown field makes it an invalid result. */
+export type ResultPart =
+  | {
+      type: "text";
+      /** The text itself. */
+      text: string;
+    }
+  | {
+      type: "image";
+      /** Its media type, such as `image/png`. */
+      mediaType: string;
+      /** Its bytes in base64. */
+      data: string;
+    }
+  | {
+      type: "audio";
+      /** Its media type, such as `audio/wav`. */
+      mediaType: string;
+      /** Its bytes in base64. */
+      data: string;
+    }
+  | {
+      type: "resourceLink";
+      /** Where it leads. */
+      uri: string;
+      /** What it is called. */
+      name: string;
+    };
+/** What became of an input. */
+export type SubmitState = "running" | "queued" | "recorded";
+/** What `run/wait` waits for. */
+export type WaitUntil = "terminal" | "blocked";
+/** Where keys are kept. */
+export type SecretStore = "keyring" | "file";
+/** Kinds of tool sources. */
+export type SourceKind = "app" | "files" | "mcp" | "client";
+/** Whether a tool can be called. */
+export type ToolState = "ready" | "starting" | "failed" | "bound" | "ownerAway" | "blocked" | "quarantined" | "leftOut";
+/** The order of a list of threads; always newest first. */
+export type ThreadSort = "created" | "active";
+
+/** An agent of an app. */
+export interface AgentRef {
+  /** The app. */
+  appId: AppId;
+  /** The agent in it. */
+  agentId: AgentId;
+}
+/** What a tool does to the world, as its source says. */
+export interface Annotations {
+  /** It changes nothing. */
+  readOnlyHint?: boolean;
+  /** It may destroy something. */
+  destructiveHint?: boolean;
+  /** Calling it twice has the effect of calling it once. */
+  idempotentHint?: boolean;
+  /** It reaches beyond this machine. */
+  openWorldHint?: boolean;
+}
+/** The answer to `approval/request`. Closed. */
+export interface ApprovalAnswer {
+  /** The decision. */
+  decision: Decision;
+  /** How far `acceptAlways` reaches. */
+  scope?: DecisionScope;
+  /** What the model is told about a refusal. */
+  note?: string;
+}
+/** Parameters of `approval/request`. */
+export interface ApprovalRequest {
+  /** The interaction. */
+  interactionId: InteractionId;
+  /** The thread. */
+  threadId: ThreadId;
+  /** The run. */
+  runId: RunId;
+  /** The call. */
+  callId: CallId;
+  /** How often this interaction has been offered, from 1. */
+  attempt: number;
+  /** The tool. */
+  tool: ApprovalTool;
+  /** The exact arguments the call would be made with; absent in events. */
+  arguments?: unknown;
+  /** The arguments as the model gave them, where they were repaired; absent in events. */
+  originalArguments?: unknown;
+  /** The account of an MCP server the call would use. */
+  connection?: string;
+  /** What would change, when the call widens authority or replaces a document. */
+  change?: Change;
+  /** Which call of the model's message, from 1. */
+  index: number;
+  /** How many calls that message has. */
+  total: number;
+  /** One line for the prompt, at most 160 characters. */
+  summary: string;
+  /** The decisions that count here. */
+  choices: Decision[];
+  /** From the ancestor down, for an approval of a subtask. */
+  path?: PathStep[];
+  /** When it expires. */
+  expiresAt?: string;
+}
+/** The tool an approval is about. */
+export interface ApprovalTool {
+  /** Its name; for a client tool its flat name. */
+  name: string;
+  /** Its source. */
+  source: string;
+  /** What people call it. */
+  title?: string;
+  /** What its source says of its effects. */
+  annotations: Annotations;
+}
+/** What a call would change. */
+export interface Change {
+  /** As it is. */
+  before: unknown;
+  /** As it would be. */
+  after: unknown;
+}
+/** One step of the way from an ancestor to a descendant that waits. */
+export interface PathStep {
+  /** The thread. */
+  threadId: ThreadId;
+  /** The run. */
+  runId: RunId;
+  /** The call. */
+  callId: CallId;
+  /** What to show for it. */
+  title?: string;
+}
+/** Payload that was cut from what the model saw, kept whole. */
+export interface BlobRef {
+  /** What `blob/read` takes. */
+  blobId: BlobId;
+  /** Its whole length in bytes. */
+  totalBytes: number;
+}
+/** A line of messages in a thread. */
+export interface Branch {
+  /** Its id. */
+  branchId: BranchId;
+  /** Its thread. */
+  threadId: ThreadId;
+  /** Its title. */
+  title?: string;
+  /** The branch it was forked from. */
+  parentBranchId?: BranchId;
+  /** The message it was forked from. */
+  rootMessageId?: MessageId;
+  /** Its last message. */
+  headMessageId?: MessageId;
+  /** The run under way on it. */
+  activeRunId?: RunId;
+  /** What waits on it. */
+  queue: QueueState;
+  /** Its revision. */
+  revision: number;
+}
+/** How much waits on a branch. */
+export interface QueueState {
+  /** Inputs waiting. */
+  length: number;
+  /** Whether they wait for somebody's word after a bad end, rather than for a run to complete. */
+  held: boolean;
+}
+/** Who or what settled something. */
+export interface By {
+  /** What kind. */
+  kind: ByKind;
+  /** The client's name, where a client did it. */
+  clientName?: string;
+  /** Which process of that name. */
+  instanceId?: InstanceId;
+  /** The rule, where one did it. */
+  policyId?: PolicyId;
+}
+/** Who decided about a call, and how. */
+export interface CallDecision {
+  /** A word of a person (`accept`, `acceptForSession`, …), or `allow` or `deny` of a rule or default. */
+  decision: string;
+  /** What decided. */
+  via: DecidedVia;
+  /** The approval, where one was asked for. */
+  interactionId?: InteractionId;
+  /** The rule, where one decided. */
+  policyId?: PolicyId;
+  /** Who, where somebody decided. */
+  by?: By;
+  /** What they said. */
+  note?: string;
+}
+/** What went wrong with a call. */
+export interface CallError {
+  /** A stable word: ours in lower_snake_case, a client's or server's as it gave it. */
+  code: string;
+  /** A sentence. */
+  message: string;
+}
+/** How long the parts of a call took. */
+export interface CallTiming {
+  /** Milliseconds the approval was open. */
+  approvalMs?: number;
+  /** Milliseconds the call itself took. */
+  callMs?: number;
+}
+/** Parameters of `$/cancelRequest`. */
+export interface CancelRequestParams {
+  /** The id of the request. */
+  id: RequestId;
+}
+/** What a client can do for the daemon; all false unless claimed. */
+export interface Capabilities {
+  /** It answers approvals. */
+  approvals?: boolean;
+  /** It answers questions. */
+  input?: boolean;
+  /** It shows what `navigate` names. */
+  navigation?: boolean;
+}
+/** The files a run changed. */
+export interface ChangeSet {
+  /** Its id. */
+  changeSetId: ChangeSetId;
+  /** Each changed file. */
+  files: ChangedFile[];
+}
+/** A file a run changed. */
+export interface ChangedFile {
+  /** Where it is. */
+  path: string;
+  /** What happened to it. */
+  change: FileChange;
+}
+/** Who a client is. */
+export interface ClientInfo {
+  /** Its name, `[A-Za-z0-9._-]{1,64}`; its tools have the source `client:NAME`. */
+  name: string;
+  /** Its version. */
+  version: string;
+  /** Which process; stable for its life. Without one nothing of it outlives the connection. */
+  instanceId?: InstanceId;
+}
+/** A client process. */
+export interface ClientRef {
+  /** Its name. */
+  clientName: string;
+  /** Which process of that name. */
+  instanceId: InstanceId;
+}
+/** How much there is of everything. */
+export interface Counts {
+  /** Open connections. */
+  connections: number;
+  /** Threads in the store. */
+  threads: number;
+  /** Runs that have not ended, by state. */
+  runs: {
+    [k: string]: number;
+  };
+  /** Interactions that are open. */
+  openInteractions: number;
+  /** Child processes. */
+  children: number;
+}
+/** Who the daemon is. */
+export interface DaemonInfo {
+  /** `ropewalk`. */
+  name: string;
+  /** Its version. */
+  version: string;
+  /** Its process. */
+  pid: number;
+  /** Which life of the daemon this is. */
+  instanceId: InstanceId;
+  /** When it began. */
+  startedAt: string;
+}
+/** The answer to `daemon/status`. */
+export interface DaemonState {
+  /** Its version. */
+  version: string;
+  /** Which life of the daemon this is. */
+  instanceId: InstanceId;
+  /** When it began. */
+  startedAt: string;
+  /** How long ago that was. */
+  uptimeMs: number;
+  /** Whether it is well. */
+  health: Health;
+  /** How much there is of everything. */
+  counts: Counts;
+  /** What is on disk. */
+  store: StoreState;
+  /** Resident memory. */
+  memoryBytes: number;
+}
+/** Whether the daemon is well. */
+export interface Health {
+  /** `ok` or `degraded`. */
+  state: HealthState;
+  /** What is wrong. */
+  reason?: string;
+}
+/** What is on disk. */
+export interface StoreState {
+  /** The version of the log format. */
+  format: number;
+  /** Bytes of logs. */
+  logBytes: number;
+  /** Bytes of payloads out of line. */
+  blobBytes: number;
+  /** Bytes of the index. */
+  indexBytes: number;
+  /** Bytes of logs that nothing needs any more. */
+  deadBytes: number;
+  /** `ok` or `rebuilding`. */
+  index: IndexState;
+}
+/** The build of a daemon that refused a handshake. */
+export interface DaemonVersion {
+  /** Its version. */
+  version: string;
+}
+/** Parameters of `data/changed`. */
+export interface DataChangedParams {
+  /** Grows with every change in this life of the daemon. */
+  seq: number;
+  /** What kinds of things changed. */
+  kinds: DataKind[];
+  /** Their ids, where there are at most 100. */
+  ids?: string[];
+  /** The client instance behind it, where it is one. */
+  origin?: InstanceId;
+}
+/** What a declaration says a tool does to the world. Closed: an unknown field is an error with its path. */
+export interface DeclaredAnnotations {
+  /** It changes nothing. */
+  readOnlyHint?: boolean;
+  /** It may destroy something. */
+  destructiveHint?: boolean;
+  /** Calling it twice has the effect of calling it once. */
+  idempotentHint?: boolean;
+  /** It reaches beyond this machine. */
+  openWorldHint?: boolean;
+}
+/** What the rules say of a tool. */
+export interface EffectivePolicy {
+  /** The decision. */
+  decision: PolicyDecision;
+  /** Where it comes from. */
+  level: EffectiveLevel;
+  /** The rule, where one decides. */
+  policyId?: PolicyId;
+  /** How long a call may be silent. */
+  timeoutMs: number;
+  /** How many calls one run may make. */
+  maxCallsPerRun: number;
+}
+/** An empty object. */
+export interface Empty {}
+/** A model the user configured. */
+export interface Endpoint {
+  /** Its id; the built-in one is `scripted`. */
+  endpointId: EndpointId;
+  /** Its name. */
+  name: string;
+  /** What it speaks. */
+  provider: Provider;
+  /** Its address, where the provider needs or allows one. */
+  baseUrl?: string;
+  /** The model's name there. */
+  model: string;
+  /** The model's window in tokens. */
+  contextTokens?: number;
+  /** Whether threads that name no endpoint use it. */
+  isDefault: boolean;
+  /** Whether subtasks may use it. */
+  forSubtasks: boolean;
+  /** Whether runs may use it. */
+  enabled: boolean;
+  /** How able it is, from 1 to 5; null when nobody said. */
+  capability: number | null;
+  /** What it is good for. */
+  goodFor?: string;
+  /** What it costs. */
+  prices?: Prices;
+  /** Whether a key is stored for it. Keys themselves are never read back. */
+  hasCredential: boolean;
+  /** Whether it is part of the daemon and cannot be removed. */
+  builtin: boolean;
+  /** Its revision. */
+  revision: number;
+}
+/** What an endpoint costs. */
+export interface Prices {
+  /** The currency, such as `USD`. */
+  currency: string;
+  /** For a million tokens read. */
+  inputPerMillion: number;
+  /** For a million tokens written. */
+  outputPerMillion: number;
+  /** For a million tokens read from the provider's cache. */
+  cachedInputPerMillion?: number;
+}
+/** An endpoint after a change. */
+export interface EndpointChanged {
+  /** The endpoint. */
+  endpoint: Endpoint;
+  /** Whether this is the stored answer of an operation that was asked for before. */
+  replayed: boolean;
+}
+/** One page of a list. */
+export interface EndpointPage {
+  /** The items, at most `limit` of them and at most 262,144 characters, the first one always included. */
+  items: Endpoint[];
+  /** Where the next page begins; absent on the last. */
+  nextCursor?: string;
+  /** Whether something was left out that no further page has. */
+  truncated?: boolean;
+}
+/** Parameters of `endpoint/remove`. */
+export interface EndpointRemoveParams {
+  /** Which one. */
+  endpointId: EndpointId;
+  /** Makes a repeat recognisable. */
+  operationId?: OperationId;
+  /** The revision this change is based on. */
+  expectedRevision?: number;
+}
+/** Parameters of `endpoint/set`. */
+export interface EndpointSetParams {
+  /** Which one; absent: a new one. */
+  endpointId?: EndpointId;
+  /** Its name, 1 to 120 characters. */
+  name?: string;
+  /** What it speaks. */
+  provider?: Provider;
+  /** Its address. */
+  baseUrl?: string | null;
+  /** The model's name there. */
+  model?: string;
+  /** The model's window in tokens. */
+  contextTokens?: number | null;
+  /** Whether threads that name no endpoint use it. */
+  isDefault?: boolean;
+  /** Whether subtasks may use it. */
+  forSubtasks?: boolean;
+  /** How able it is, from 1 to 5. */
+  capability?: number | null;
+  /** What it is good for. */
+  goodFor?: string | null;
+  /** What it costs. */
+  prices?: Prices | null;
+  /** Whether runs may use it. */
+  enabled?: boolean;
+  /** Makes a repeat recognisable. */
+  operationId?: OperationId;
+  /** The revision this change is based on. */
+  expectedRevision?: number;
+}
+/** Parameters of `endpoint/test`. */
+export interface EndpointTestParams {
+  /** Which one. */
+  endpointId: EndpointId;
+}
+/** The answer to `endpoint/test`. */
+export interface EndpointTested {
+  /** Whether it answered. */
+  ok: boolean;
+  /** How long that took. */
+  latencyMs: number;
+  /** What went wrong. */
+  error?: RunError;
+}
+/** Why a run failed. */
+export interface RunError {
+  /** The kind. */
+  kind: RunErrorKind;
+  /** One or two sentences for a person. */
+  message: string;
+  /** Whether the same run may succeed later. */
+  retryable: boolean;
+  /** The shortest wait before a retry makes sense. */
+  retryAfterMs?: number;
+  /** The provider whose fault it is. */
+  provider?: string;
+}
+/** One problem of the parameters. */
+export interface Problem {
+  /** Where, as a JSON Pointer into the parameters. */
+  path: string;
+  /** What is wrong there; never the refused value. */
+  reason: string;
+}
+/** The protocol versions a side speaks. */
+export interface ProtocolRange {
+  /** The oldest. */
+  min: number;
+  /** The newest. */
+  max: number;
+}
+/** A durable conversation. */
+export interface Thread {
+  /** Its id; also the id of its original branch. */
+  threadId: ThreadId;
+  /** The project it lives in. */
+  projectId: ProjectId;
+  /** Its title. Without one, clients show the first line of the first input. */
+  title?: string;
+  /** Whether a person pinned it. */
+  pinned: boolean;
+  /** Whether it is archived. */
+  archived: boolean;
+  /** Whether it has something its readers have not marked read. */
+  unread: boolean;
+  /** The endpoint of its runs; else its project's, else the default. */
+  endpointId?: EndpointId;
+  /** The app agent it runs. */
+  agent?: AgentRef;
+  /** Who started it. Stored, gives no authority. */
+  origin: Origin;
+  /** The sequence number of its last event. */
+  seq: number;
+  /** When it was started. */
+  createdAt: string;
+  /** When it was last active; moves with each run's start and end. */
+  updatedAt: string;
+  /** The revision of this header; messages do not raise it. */
+  revision: number;
+  /** Its branches; in `thread/read` only. */
+  branches?: Branch[];
+}
+/** Who started a thread. */
+export interface Origin {
+  /** The client's name. */
+  clientName: string;
+  /** The channel it came through, such as a chat service. */
+  channel?: string;
+  /** Who is behind it there. */
+  userId?: string;
+}
+/** What changed about what waits on a branch. */
+export interface QueueChanged {
+  /** The branch. */
+  branchId: BranchId;
+  /** Whether what waits is held. */
+  held: boolean;
+  /** How much waits now. */
+  length: number;
+  /** What happened. */
+  change: QueueChange;
+  /** The entry, when one was added or edited. */
+  entry?: QueueEntry;
+  /** The entry's message, when one was removed or started. */
+  messageId?: MessageId;
+  /** The new order, when entries were moved. */
+  order?: MessageId[];
+}
+/** An input that waits on a branch. */
+export interface QueueEntry {
+  /** The id of the message it becomes. */
+  messageId: MessageId;
+  /** Its own run; for a steer or an aside the run it waits for. */
+  runId: RunId;
+  /** What was submitted. */
+  input: Part[];
+  /** How. */
+  mode: Mode;
+  /** The run that submitted it, where one did. */
+  sender?: Sender;
+  /** Whether it can still be changed. */
+  editable: boolean;
+  /** When it was submitted. */
+  submittedAt: string;
+}
+/** The run a message came from. */
+export interface Sender {
+  /** Its thread. */
+  threadId: ThreadId;
+  /** Its branch. */
+  branchId: BranchId;
+  /** The run. */
+  runId: RunId;
+  /** What it wants. */
+  intent?: string;
+}
+/** The work one submitted input causes on a branch. */
+export interface Run {
+  /** Its id. */
+  runId: RunId;
+  /** Its thread. */
+  threadId: ThreadId;
+  /** Its branch. */
+  branchId: BranchId;
+  /** The input that caused it. */
+  messageId: MessageId;
+  /** The operation id of the submit, which tells a waiting client which run is its own. */
+  operationId?: OperationId;
+  /** How the input was submitted. */
+  mode: Mode;
+  /** Where it is. */
+  state: RunStatus;
+  /** What it waits for, while it waits. */
+  waitingOn?: WaitingOn;
+  /** How it ended. */
+  outcome?: RunOutcome;
+  /** Why it is paused: `shutdown`, `budget` or `endpoint`. */
+  reason?: string;
+  /** What its model requests cost so far. */
+  usage: Usage;
+  /** The endpoint it uses. */
+  endpointId: EndpointId;
+  /** The model it uses. */
+  model: string;
+  /** What happens to a question nobody can answer. */
+  unattended: Unattended;
+  /** On whose behalf it works. */
+  principal: Principal;
+  /** The call it is a subtask of. */
+  parent?: RunParent;
+  /** The ended run it continues. */
+  previousRunId?: RunId;
+  /** What can be done about its bad end. */
+  recovery: Recovery[];
+  /** The files it changed. */
+  changeSet?: ChangeSet;
+  /** Model requests answered so far. */
+  steps: number;
+  /** Tool calls made so far. */
+  toolCalls: number;
+  /** When its input was submitted. */
+  submittedAt: string;
+  /** When it began. */
+  startedAt?: string;
+  /** When it ended. */
+  endedAt?: string;
+}
+/** What a run waits for. */
+export interface WaitingOn {
+  /** What kind of thing. */
+  kind: WaitingKind;
+  /** The interaction, where there is one. */
+  interactionId?: InteractionId;
+  /** Since when. */
+  since: string;
+  /** When the wait ends by itself: the sooner of silence and ceiling. */
+  deadlineAt?: string;
+  /** The clients that could end it now; empty: nobody. */
+  canAnswer: ClientRef[];
+  /** From the ancestor down, for a wait of a subtask. */
+  path?: PathStep[];
+}
+/** How a run ended. */
+export interface RunOutcome {
+  /** The ending. */
+  status: OutcomeStatus;
+  /** The final answer, for a completed run. */
+  text?: string;
+  /** The final answer as data, when an output schema was given. */
+  structured?: unknown;
+  /** Why, in a word, for a stopped or interrupted run. */
+  reason?: string;
+  /** Who stopped it. */
+  by?: By;
+  /** What went wrong, for a failed run. */
+  error?: RunError;
+}
+/** Model work counted. */
+export interface Usage {
+  /** Tokens the model read. */
+  inputTokens: number;
+  /** Tokens the model wrote. */
+  outputTokens: number;
+  /** Tokens read from the provider's cache, part of `inputTokens`. */
+  cachedInputTokens?: number;
+  /** Tokens of reasoning, part of `outputTokens`. */
+  reasoningTokens?: number;
+  /** Model requests. */
+  requests: number;
+  /** Whether any of the numbers is an estimate of ours rather than the provider's count. */
+  estimated: boolean;
+}
+/** On whose behalf something is done. */
+export interface Principal {
+  /** What kind of caller. */
+  kind: PrincipalKind;
+  /** The app, for an app. */
+  appId?: AppId;
+}
+/** The call a run is a subtask of. */
+export interface RunParent {
+  /** The thread of the caller. */
+  threadId: ThreadId;
+  /** The calling run. */
+  runId: RunId;
+  /** The call. */
+  callId: CallId;
+}
+/** A call of a tool, whatever its source. */
+export interface ToolCallItem {
+  /** The assistant message that made the call. */
+  messageId: MessageId;
+  /** Its id. */
+  callId: CallId;
+  /** The interaction that carries the call itself: for a client tool the call, for `ask_user` the question. */
+  interactionId?: InteractionId;
+  /** The tool. */
+  tool: ToolRef;
+  /** The arguments the call is made with. */
+  arguments: unknown;
+  /** The arguments as the model gave them, where they were repaired. */
+  originalArguments?: unknown;
+  /** Who decided that it may be made, or may not; absent while open and for a call that was never decided. */
+  decision?: CallDecision;
+  /** What the model was told; absent while open. */
+  content?: Part[];
+  /** Data for clients; never enters the model's context. */
+  structuredContent?: unknown;
+  /** Further data of the source for clients. */
+  meta?: unknown;
+  /** What went wrong. */
+  error?: CallError;
+  /** What is known of its effect. */
+  effect?: Effect;
+  /** The whole of what was cut from `content`. */
+  blob?: BlobRef;
+  /** The transcript of a subtask. */
+  transcriptId?: TranscriptId;
+  /** How long its parts took. */
+  timing?: CallTiming;
+}
+/** A tool as a call names it. */
+export interface ToolRef {
+  /** Its model-facing name. */
+  flatName: string;
+  /** Its name at its source. */
+  name: string;
+  /** Its namespace, for a client tool that has one. */
+  namespace?: string;
+  /** Its source: `app`, `files`, a server id, `client:NAME`; empty for a name that is no tool. */
+  source: string;
+  /** What people call it. */
+  title?: string;
+  /** SHA-256 of its schemas and annotations; empty for a name that is no tool. */
+  digest: string;
+}
+/** Parameters of `tool/call`. */
+export interface ToolCallRequest {
+  /** The interaction. A client that has seen this id does not start the work twice. */
+  interactionId: InteractionId;
+  /** The thread. */
+  threadId: ThreadId;
+  /** The run. */
+  runId: RunId;
+  /** The call. */
+  callId: CallId;
+  /** How often this interaction has been offered, from 1. */
+  attempt: number;
+  /** The tool's namespace. */
+  namespace?: string;
+  /** The tool's name. */
+  tool: string;
+  /** The arguments, checked against the declared schema; absent in events. */
+  arguments?: unknown;
+  /** The call ends after this long without a result or `tool/progress`. */
+  silenceMs: number;
+  /** The call ends at this moment whatever happens. */
+  deadlineAt?: string;
+}
+/** Parameters of `input/request`. */
+export interface InputRequest {
+  /** The interaction. */
+  interactionId: InteractionId;
+  /** The thread. */
+  threadId: ThreadId;
+  /** The run. */
+  runId: RunId;
+  /** The call. */
+  callId: CallId;
+  /** How often this interaction has been offered, from 1. */
+  attempt: number;
+  /** One to five questions. */
+  questions: Question[];
+  /** From the ancestor down, for a question of a subtask. */
+  path?: PathStep[];
+  /** When it expires. */
+  expiresAt?: string;
+}
+/** One question to a person. */
+export interface Question {
+  /** What the answer calls it; unique in the request. */
+  id: string;
+  /** The question, at most 500 characters. */
+  text: string;
+  /** A chip of at most 24 characters. */
+  label?: string;
+  /**
+   * Up to eight options; none only where free text is allowed.
+   *
+   * @maxItems 8
+   */
+  options: QuestionOption[];
+  /** Whether more than one may be chosen. */
+  multiSelect?: boolean;
+  /** Whether free text is allowed; it is, unless this is false. */
+  allowOther?: boolean;
+}
+/** One option of a question. */
+export interface QuestionOption {
+  /** What is shown, at most 80 characters. */
+  label: string;
+  /** More about it, at most 160 characters. */
+  description?: string;
+  /** Whether the asker would choose it. */
+  recommended?: boolean;
+}
+/** What changed about a thread's tools. */
+export interface ToolsChanged {
+  /** The revision of the tool set. */
+  revision: number;
+  /** Flat names that are new. */
+  added: string[];
+  /** Flat names that are gone. */
+  removed: string[];
+  /** Flat names whose tool or rule is another. */
+  changed: string[];
+  /** Why. */
+  cause: ToolsCause;
+  /** The client behind it. */
+  clientName?: string;
+}
+/** Some durable events. */
+export interface EventPage {
+  /** The events, as `thread/event` would carry them. */
+  events: ThreadEvent[];
+  /** What to send as `after` next time. */
+  nextAfter: number;
+}
+/** Parameters of `thread/event`. Durable events have `seq`; ephemeral ones have `after` in its place. */
+export interface ThreadEvent {
+  /** The thread. */
+  threadId: ThreadId;
+  /** The position of a durable event: from 1, without gaps, on disk before it is sent. */
+  seq?: number;
+  /** The last durable event an ephemeral one follows. */
+  after?: number;
+  /** When. */
+  at: string;
+  /** What happened. */
+  event: Event;
+}
+/** A directory plus what file tools may do beneath it. */
+export interface Grant {
+  /** Its id. */
+  grantId: GrantId;
+  /** The project it belongs to. */
+  projectId: ProjectId;
+  /** Its name; the last part of the path unless given. */
+  name: string;
+  /** The directory, absolute and with every link resolved. */
+  path: string;
+  /** What is allowed beneath it; never empty. */
+  capabilities: Capability[];
+  /** When it was made. */
+  createdAt: string;
+}
+/** Parameters of `grant/add`. */
+export interface GrantAddParams {
+  /** The project. */
+  projectId: ProjectId;
+  /** An existing directory, absolute. */
+  path: string;
+  /** What is allowed beneath it; not empty. */
+  capabilities: Capability[];
+  /** Its name; the last part of the path unless given. */
+  name?: string;
+  /** Makes a repeat recognisable. */
+  operationId?: OperationId;
+  /** The project's revision this change is based on. */
+  expectedRevision?: number;
+}
+/** The answer to `grant/add`. */
+export interface GrantChanged {
+  /** The grant. */
+  grant: Grant;
+  /** Whether this is the stored answer of an operation that was asked for before. */
+  replayed: boolean;
+}
+/** Parameters of `grant/list`. */
+export interface GrantListParams {
+  /** The project. */
+  projectId: ProjectId;
+  /** Where the page begins; absent: at the start. */
+  cursor?: string;
+  /** How many at most; 100 unless given, 1,000 at most. */
+  limit?: number;
+}
+/** One page of a list. */
+export interface GrantPage {
+  /** The items, at most `limit` of them and at most 262,144 characters, the first one always included. */
+  items: Grant[];
+  /** Where the next page begins; absent on the last. */
+  nextCursor?: string;
+  /** Whether something was left out that no further page has. */
+  truncated?: boolean;
+}
+/** Parameters of `grant/remove`. */
+export interface GrantRemoveParams {
+  /** The project. */
+  projectId: ProjectId;
+  /** The grant. */
+  grantId: GrantId;
+  /** Makes a repeat recognisable. */
+  operationId?: OperationId;
+  /** The project's revision this change is based on. */
+  expectedRevision?: number;
+}
+/** Parameters of `initialize`. */
+export interface InitializeParams {
+  /** The protocol versions the client speaks. */
+  protocol: ProtocolRange;
+  /** Who it is. */
+  client: ClientInfo;
+  /** What it can do for the daemon. */
+  capabilities?: Capabilities;
+  /** What it does not want to be sent: `itemDelta`, `toolProgress`, `data/changed`. */
+  optOut?: string[];
+  /** Narrows the session to an app's. */
+  appId?: AppId;
+  /** Narrows the session to an app's surface. */
+  surface?: string;
+  /** Proves a narrowed session. */
+  token?: string;
+}
+/** The answer to `initialize`. */
+export interface Initialized {
+  /** The protocol version of this connection. */
+  protocol: number;
+  /** Who the daemon is. */
+  daemon: DaemonInfo;
+  /** Every number a client could run into. */
+  limits: Limits;
+  /** SHA-256 of the schema bundle. */
+  schemaHash: string;
+}
+/** The limits of this daemon, as `initialize` publishes them. */
+export interface Limits {
+  /** Bytes of one message, its line break not counted; a longer line is skipped and answered with `tooLarge`. */
+  maxMessageBytes: number;
+  /** Levels of nesting anywhere in a message. */
+  maxDepth: number;
+  /** Connections open at once; one more gets one `overloaded` line and is closed. */
+  maxConnections: number;
+  /** Requests of one connection being answered at once, control requests and waits not counted. */
+  maxInFlight: number;
+  /** Waiting requests of one connection (`run/wait`, `thread/events` with `waitMs`, …) at once. */
+  maxWaiting: number;
+  /** Members of a batch. */
+  maxBatch: number;
+  /** Inputs waiting on one branch. */
+  queueEntries: number;
+  /** Items of one page; a larger `limit` is read as this. */
+  pageItems: number;
+  /** Characters of one page, its first item always included. */
+  pageCharacters: number;
+  /** Parts of one input. */
+  inputParts: number;
+  /** Bytes of one image, decoded. */
+  imageBytes: number;
+  /** Tools one client declares for one thread. */
+  toolsPerClient: number;
+  /** Bytes of one schema of a declaration. */
+  schemaBytes: number;
+  /** Levels of nesting of one schema of a declaration. */
+  schemaLevels: number;
+  /** Characters of a description. */
+  descriptionCharacters: number;
+  /** Tool calls of one message of the model. */
+  toolCallsPerMessage: number;
+  /** Characters of the arguments of one call. */
+  argumentCharacters: number;
+  /** Characters of one result that enter the model's context. */
+  resultCharacters: number;
+  /** Bytes of one stored payload. */
+  blobBytes: number;
+  /** Threads one connection is subscribed to. */
+  subscriptions: number;
+  /** Bytes of events waiting in memory for one connection; the rest is served from the log. */
+  outboxBytes: number;
+  /** Milliseconds for which a repeated operation is recognised, at least. */
+  operationRetentionMs: number;
+}
+/** The answer to `input/request`: exactly one of the three fields. Closed. */
+export interface InputAnswer {
+  /** The answers by question; questions left out are left to the model. */
+  answers?: {
+    [k: string]: QuestionAnswer;
+  };
+  /** `true`: you decide. */
+  dismissed?: boolean;
+  /** `true`: stop asking. */
+  declined?: boolean;
+}
+/** The answer to one question. */
+export interface QuestionAnswer {
+  /** Positions of the chosen options, from 0; one out of range is dropped. */
+  selected?: number[];
+  /** Free text. */
+  other?: string;
+}
+/** The answer to `interaction/settle`. */
+export interface InteractionAnswered {
+  /** Which interaction. */
+  interactionId: InteractionId;
+  /** How it ended. */
+  outcome: Outcome;
+  /** Whether the same client instance had given the same answer before. */
+  replayed: boolean;
+}
+/** Parameters of `interaction/invalidAnswer`. */
+export interface InteractionInvalidAnswerParams {
+  /** Which interaction; it stays open. */
+  interactionId: InteractionId;
+  /** Where in the answer, as a JSON Pointer. */
+  path: string;
+  /** Why: `unknown_field`, `wrong_type`, `unknown_question`, `one_option_only`, `no_free_text`, `unknown_decision`. */
+  reason: string;
+}
+/** Parameters of `interaction/list`. */
+export interface InteractionListParams {
+  /** Only interactions of this thread. */
+  threadId?: ThreadId;
+  /** Only interactions of this kind. */
+  kind?: InteractionKind;
+  /** `open` unless given; settled ones are listed by thread. */
+  state?: InteractionState;
+  /** Where the page begins; absent: at the start. */
+  cursor?: string;
+  /** How many at most; 100 unless given, 1,000 at most. */
+  limit?: number;
+}
+/** One page of a list. */
+export interface InteractionPage {
+  /** The items, at most `limit` of them and at most 262,144 characters, the first one always included. */
+  items: Interaction[];
+  /** Where the next page begins; absent on the last. */
+  nextCursor?: string;
+  /** Whether something was left out that no further page has. */
+  truncated?: boolean;
+}
+/** Parameters of `interaction/settle`. */
+export interface InteractionSettleParams {
+  /** Which interaction. */
+  interactionId: InteractionId;
+  /** What the JSON-RPC response to its request would have as result. */
+  answer: unknown;
+  /** Makes a repeat recognisable. */
+  operationId?: OperationId;
+}
+/** Parameters of `interaction/settled`. */
+export interface InteractionSettledParams {
+  /** Which interaction. */
+  interactionId: InteractionId;
+  /** How it ended. */
+  outcome: Outcome;
+  /** Who or what ended it. */
+  by: By;
+  /** When. */
+  at: string;
+  /** The answer; not for tool calls. */
+  answer?: unknown;
+}
+/** Parameters of plain lists. */
+export interface ListParams {
+  /** Where the page begins; absent: at the start. */
+  cursor?: string;
+  /** How many at most; 100 unless given, 1,000 at most. */
+  limit?: number;
+}
+/** One node of the chain the model sees. */
+export interface Message {
+  /** Its id. */
+  messageId: MessageId;
+  /** Its thread. */
+  threadId: ThreadId;
+  /** The branch it was added on. */
+  branchId: BranchId;
+  /** The message before it. */
+  parentMessageId?: MessageId;
+  /** The run it belongs to. */
+  runId?: RunId;
+  /** Who speaks. */
+  role: Role;
+  /** How it was delivered. */
+  delivery: Delivery;
+  /** What is said. */
+  content: Part[];
+  /** The calls of an assistant message; each has a tool message right after it. */
+  toolCalls?: ToolCallRef[];
+  /** The call a tool message answers. */
+  callId?: CallId;
+  /** Whether the call did not succeed; on tool messages only. */
+  isError?: boolean;
+  /** Whether the model was cut off. */
+  incomplete?: boolean;
+  /** Whether it stands for older messages that were summarised. */
+  summary?: boolean;
+  /** The run that sent it, where one did. */
+  sender?: Sender;
+  /** When it was stored. */
+  at: string;
+}
+/** A call as the model made it. */
+export interface ToolCallRef {
+  /** Our id of the call. */
+  callId: CallId;
+  /** The tool's model-facing name. */
+  flatName: string;
+  /** The arguments. */
+  arguments: unknown;
+}
+/** One page of a chain. */
+export interface MessagePage {
+  /** The messages, from head to root. */
+  items: Message[];
+  /** Where the next page begins; absent at the root. */
+  nextCursor?: string;
+  /** The last event of the thread when this was read. */
+  seq: number;
+}
+/** Parameters of `navigate`. */
+export interface NavigateParams {
+  /** The project. */
+  projectId: ProjectId;
+  /** The thread. */
+  threadId?: ThreadId;
+  /** The branch. */
+  branchId?: BranchId;
+}
+/** Where a thread comes from. */
+export interface OriginParams {
+  /** The channel, such as a chat service. */
+  channel?: string;
+  /** Who is behind it there. */
+  userId?: string;
+}
+/** A rule about a tool or a whole source. */
+export interface Policy {
+  /** Its id; a rule that is replaced keeps it. */
+  policyId: PolicyId;
+  /** Where it holds. */
+  level: PolicyLevel;
+  /** The project, at project level. */
+  projectId?: ProjectId;
+  /** The thread, at thread level. */
+  threadId?: ThreadId;
+  /** The tool it is about. */
+  tool?: PolicyTool;
+  /** The source it is about, where it is about no single tool. */
+  source?: string;
+  /** Whose calls it is about; all, unless given. */
+  principal?: PolicyPrincipal;
+  /** The account it is about; all, unless given. */
+  connection?: string;
+  /** What it says. */
+  decision: PolicyDecision;
+  /** How long a call may be silent, 1,000 to 3,600,000 ms. */
+  timeoutMs?: number;
+  /** How many calls one run may make. */
+  maxCallsPerRun: number;
+  /** When it stops to hold. */
+  expiresAt?: string;
+  /** How it came to be. */
+  origin: PolicyOrigin;
+  /** Who set it. */
+  setBy: By;
+  /** When. */
+  at: string;
+  /** How many tools it applies to now; 0 is worth a look. */
+  matches: number;
+  /** Its revision. */
+  revision: number;
+}
+/** The tool a rule is about. */
+export interface PolicyTool {
+  /** Its source. */
+  source: string;
+  /** Its name; for a client tool its flat name. */
+  name: string;
+  /** The digest an `allow` holds for; absent for `ask` and `deny`, which hold for any. */
+  digest?: string;
+}
+/** Whose calls a rule is about. */
+export interface PolicyPrincipal {
+  /** What kind of caller. */
+  kind: PolicyPrincipalKind;
+  /** The app, for an app. */
+  appId?: AppId;
+}
+/** A rule after a change. */
+export interface PolicyChanged {
+  /** The rule. */
+  policy: Policy;
+  /** Whether this is the stored answer of an operation that was asked for before. */
+  replayed: boolean;
+}
+/** Parameters of `policy/list`. */
+export interface PolicyListParams {
+  /** Only rules of this level. */
+  level?: PolicyLevel;
+  /** Only rules of this project. */
+  projectId?: ProjectId;
+  /** Only rules of this thread. */
+  threadId?: ThreadId;
+  /** Only rules about this source or a tool of it. */
+  source?: string;
+  /** Where the page begins; absent: at the start. */
+  cursor?: string;
+  /** How many at most; 100 unless given, 1,000 at most. */
+  limit?: number;
+}
+/** One page of a list. */
+export interface PolicyPage {
+  /** The items, at most `limit` of them and at most 262,144 characters, the first one always included. */
+  items: Policy[];
+  /** Where the next page begins; absent on the last. */
+  nextCursor?: string;
+  /** Whether something was left out that no further page has. */
+  truncated?: boolean;
+}
+/** Parameters of `policy/remove`. */
+export interface PolicyRemoveParams {
+  /** Which rule. */
+  policyId: PolicyId;
+  /** Makes a repeat recognisable. */
+  operationId?: OperationId;
+  /** The revision this change is based on. */
+  expectedRevision?: number;
+}
+/** Parameters of `policy/set`. Exactly one of `tool` and `source` is given. */
+export interface PolicySetParams {
+  /** Where it holds. */
+  level: PolicyLevel;
+  /** The project, at project level. */
+  projectId?: ProjectId;
+  /** The thread, at thread level. */
+  threadId?: ThreadId;
+  /** The tool it is about. */
+  tool?: PolicyTool;
+  /** The source it is about. */
+  source?: string;
+  /** Whose calls it is about; all, unless given. */
+  principal?: PolicyPrincipal;
+  /** The account it is about; all, unless given. */
+  connection?: string;
+  /** What it says. */
+  decision: PolicyDecision;
+  /** How long a call may be silent, 1,000 to 3,600,000 ms; null: as without the rule. */
+  timeoutMs?: number | null;
+  /** How many calls one run may make, 1 to 65,535. */
+  maxCallsPerRun?: number;
+  /** When it stops to hold. */
+  expiresAt?: string;
+  /** Makes a repeat recognisable. */
+  operationId?: OperationId;
+  /** The revision of the rule this change is based on. */
+  expectedRevision?: number;
+}
+/** What threads live in: instructions, grants, policies and a default endpoint they share. */
+export interface Project {
+  /** Its id. */
+  projectId: ProjectId;
+  /** Its name. */
+  name: string;
+  /** What it is for. */
+  description?: string;
+  /** What every run in it is told, at most 32,000 characters. */
+  instructions?: string;
+  /** The endpoint of its threads that name none. */
+  defaultEndpointId?: EndpointId;
+  /** Whether it is the project of threads that name none. There is exactly one. */
+  isDefault: boolean;
+  /** Which MCP servers its runs use. */
+  servers: ProjectServer[];
+  /** When it was made. */
+  createdAt: string;
+  /** When it last changed. */
+  updatedAt: string;
+  /** Its revision; a change of its grants or policies raises it too. */
+  revision: number;
+  /** Its grants; in `project/read` only. */
+  grants?: Grant[];
+  /** Its policies; in `project/read` only. */
+  policies?: Policy[];
+}
+/** An MCP server as a project uses it. */
+export interface ProjectServer {
+  /** Which server. */
+  serverId: ServerId;
+  /** How it is reached. */
+  transport: Transport;
+  /** Whether the project's runs use it. */
+  enabled: boolean;
+}
+/** A project after a change. */
+export interface ProjectChanged {
+  /** The project. */
+  project: Project;
+  /** Whether this is the stored answer of an operation that was asked for before. */
+  replayed: boolean;
+}
+/** Parameters of `project/create`. */
+export interface ProjectCreateParams {
+  /** Its name, 1 to 120 characters. */
+  name: string;
+  /** What it is for, at most 2,048 characters. */
+  description?: string;
+  /** What its runs are told, at most 32,000 characters. */
+  instructions?: string;
+  /** The endpoint of its threads that name none. */
+  defaultEndpointId?: EndpointId;
+  /** Which servers its runs use. */
+  servers?: ServerChoice[];
+  /** Makes a repeat recognisable. */
+  operationId?: OperationId;
+}
+/** Whether a project's runs use a server. */
+export interface ServerChoice {
+  /** Which server. */
+  serverId: ServerId;
+  /** Whether they use it. */
+  enabled: boolean;
+}
+/** Parameters of `project/ensure`. */
+export interface ProjectEnsureParams {
+  /** The directory, absolute. */
+  path: string;
+  /** The name of a project that has to be made; the last part of the path unless given. */
+  name?: string;
+  /** Makes a repeat recognisable. */
+  operationId?: OperationId;
+}
+/** The answer to `project/ensure`. */
+export interface ProjectEnsured {
+  /** The project. */
+  project: Project;
+  /** Whether it was made now. */
+  created: boolean;
+  /** Whether this is the stored answer of an operation that was asked for before. */
+  replayed: boolean;
+}
+/** One page of a list. */
+export interface ProjectPage {
+  /** The items, at most `limit` of them and at most 262,144 characters, the first one always included. */
+  items: Project[];
+  /** Where the next page begins; absent on the last. */
+  nextCursor?: string;
+  /** Whether something was left out that no further page has. */
+  truncated?: boolean;
+}
+/** Names a project. */
+export interface ProjectParams {
+  /** Which one. */
+  projectId: ProjectId;
+}
+/** The answer to `project/read`. */
+export interface ProjectResult {
+  /** The project. */
+  project: Project;
+}
+/** Parameters of `project/update`. */
+export interface ProjectUpdateParams {
+  /** Which one. */
+  projectId: ProjectId;
+  /** Its name, 1 to 120 characters. */
+  name?: string;
+  /** What it is for, at most 2,048 characters. */
+  description?: string | null;
+  /** What its runs are told, at most 32,000 characters. */
+  instructions?: string | null;
+  /** The endpoint of its threads that name none. */
+  defaultEndpointId?: EndpointId | null;
+  /** Merged by server id. */
+  servers?: ServerChoice[];
+  /** Makes a repeat recognisable. */
+  operationId?: OperationId;
+  /** The revision this change is based on. */
+  expectedRevision?: number;
+}
+/** What waits on a branch. */
+export interface Queue {
+  /** The entries, first in line first. */
+  entries: QueueEntry[];
+  /** Whether they are held after a bad end. */
+  held: boolean;
+}
+/** Parameters of `queue/list`. */
+export interface QueueListParams {
+  /** The thread. */
+  threadId: ThreadId;
+  /** The branch; the original one unless given. */
+  branchId?: BranchId;
+}
+/** What waits on a branch, cut like a page. */
+export interface QueueView {
+  /** The first entries. */
+  entries: QueueEntry[];
+  /** How many there are. */
+  length: number;
+}
+/** What a deletion did, or would do. */
+export interface Removed {
+  /** Whether it happened; not on a dry run, and not when there was nothing. */
+  applied: boolean;
+  /** Whether it was only rehearsed. */
+  dryRun: boolean;
+  /** A sentence that says what goes with it. */
+  effect: string;
+  /** Whether this is the stored answer of an operation that was asked for before. */
+  replayed: boolean;
+}
+/** An error as JSON-RPC carries it. */
+export interface RpcError {
+  /** The number of the kind, in JSON-RPC's reserved range. */
+  code: number;
+  /** One or two sentences for a person: what, where, and what to do next. */
+  message: string;
+  /** What a program reads. */
+  data: ErrorData;
+}
+/** Parameters of `run/list`. */
+export interface RunListParams {
+  /** Only runs of this thread. */
+  threadId?: ThreadId;
+  /** Only runs of this project's threads. */
+  projectId?: ProjectId;
+  /** Only runs in one of these states. */
+  states?: RunStatus[];
+  /** Where the page begins; absent: at the start. */
+  cursor?: string;
+  /** How many at most; 100 unless given, 1,000 at most. */
+  limit?: number;
+}
+/** One page of a list. */
+export interface RunPage {
+  /** The items, at most `limit` of them and at most 262,144 characters, the first one always included. */
+  items: Run[];
+  /** Where the next page begins; absent on the last. */
+  nextCursor?: string;
+  /** Whether something was left out that no further page has. */
+  truncated?: boolean;
+}
+/** Names a run. */
+export interface RunParams {
+  /** Which one. */
+  runId: RunId;
+}
+/** The answer to `run/read`. */
+export interface RunResult {
+  /** The run. */
+  run: Run;
+}
+/** Parameters of `run/skip`. */
+export interface RunSkipParams {
+  /** The thread. */
+  threadId: ThreadId;
+  /** The branch; the original one unless given. */
+  branchId?: BranchId;
+  /** Makes a repeat recognisable. */
+  operationId?: OperationId;
+}
+/** The answer to `run/skip`. */
+export interface RunSkipped {
+  /** The run that began because the queue was released. */
+  run?: Run;
+  /** Whether there was anything to release. */
+  released: boolean;
+  /** Whether this is the stored answer of an operation that was asked for before. */
+  replayed: boolean;
+}
+/** Parameters of `run/stop`. */
+export interface RunStopParams {
+  /** The thread. */
+  threadId: ThreadId;
+  /** The branch; the original one unless given. */
+  branchId?: BranchId;
+  /** Which run; the active one of the branch unless given. */
+  runId?: RunId;
+  /** Makes a repeat recognisable. */
+  operationId?: OperationId;
+}
+/** The answer to `run/stop`. */
+export interface RunStopped {
+  /** The last event of the stop, or of the thread when there was nothing to stop. */
+  seq: number;
+  /** Whether this is the stored answer of an operation that was asked for before. */
+  replayed: boolean;
+}
+/** Parameters of `run/submit`. */
+export interface RunSubmitParams {
+  /** The thread. */
+  threadId: ThreadId;
+  /** The branch; the original one unless given. */
+  branchId?: BranchId;
+  /** What is said: 1 to 32 parts. */
+  input: Part[];
+  /** How it enters the branch; `queue` unless given. */
+  mode?: Mode;
+  /** The message a fork follows, or the one a replacement takes the place of. */
+  fromMessageId?: MessageId;
+  /** The run a steer is meant for. */
+  expectedRunId?: RunId;
+  /** The title of a fork's branch. */
+  title?: string;
+  /** The endpoint of this run. */
+  endpointId?: EndpointId;
+  /** JSON Schema of the final answer. */
+  outputSchema?: unknown;
+  /** What happens to a question nobody can answer; `decline` unless given. */
+  unattended?: Unattended;
+  /** Whether the answer comes when the run has ended. */
+  wait?: boolean;
+  /** How long to wait, 1,000 to 600,000; 60,000 unless given. */
+  waitTimeoutMs?: number;
+  /** Makes a repeat recognisable, and identifies the message too. */
+  operationId?: OperationId;
+}
+/** The answer to `run/submit`. */
+export interface RunSubmitted {
+  /** The run; absent for an aside that was just recorded. */
+  runId?: RunId;
+  /** The message the input is, or becomes. */
+  messageId: MessageId;
+  /** Its branch. */
+  branchId: BranchId;
+  /** What became of it. */
+  state: SubmitState;
+  /** With `wait`: the run as it was when the wait ended. */
+  run?: Run;
+  /** With `wait`: whether the time ran out first. */
+  timedOut?: boolean;
+  /** Whether this is the stored answer of an operation that was asked for before. */
+  replayed: boolean;
+}
+/** Parameters of `run/wait`. */
+export interface RunWaitParams {
+  /** Which run. */
+  runId: RunId;
+  /** Until when; `terminal` unless given. */
+  until?: WaitUntil;
+  /** How long to wait, 1,000 to 600,000; 60,000 unless given. */
+  timeoutMs?: number;
+}
+/** The answer to `run/wait`. */
+export interface RunWaited {
+  /** The run. */
+  run: Run;
+  /** Whether the time ran out first. */
+  timedOut: boolean;
+  /** The last event of its thread. */
+  seq: number;
+}
+/** Parameters of `secret/remove`. */
+export interface SecretRemoveParams {
+  /** The endpoint. */
+  endpointId: EndpointId;
+  /** Makes a repeat recognisable. */
+  operationId?: OperationId;
+}
+/** Parameters of `secret/set`. */
+export interface SecretSetParams {
+  /** The endpoint. */
+  endpointId: EndpointId;
+  /** The key, 1 to 8,192 characters. */
+  value: string;
+  /** Makes a repeat recognisable. */
+  operationId?: OperationId;
+}
+/** The settings of the daemon. */
+export interface Settings {
+  /** The endpoint of threads and projects that name none. */
+  defaultEndpointId?: EndpointId;
+  /** How long a client tool may be silent, unless it says otherwise. */
+  toolSilenceMs: number;
+  /** How long a tool call may take in all; up to 3,600,000. */
+  toolCeilingMs: number;
+  /** How long an approval waits; absent: for ever. */
+  approvalMs?: number;
+  /** How long a question waits; absent: for ever. */
+  inputMs?: number;
+  /** How long a call waits for its owner to come back. */
+  ownerGraceMs: number;
+  /** How long a client that lost its connection still counts as attached. */
+  approverGraceMs: number;
+  /** Tool calls one run may make. */
+  runMaxToolCalls?: number;
+  /** Tokens one run may use. */
+  runMaxTokens?: number;
+  /** Milliseconds one run may take. */
+  runMaxMs?: number;
+  /** Subtasks at work at once. */
+  subtaskRuns: number;
+  /** After how long without work or clients the daemon exits; absent: never. */
+  idleExitMs?: number;
+  /** Where keys are kept; read only. */
+  secretStore: SecretStore;
+  /** The revision. */
+  revision: number;
+}
+/** The answer to `settings/update`. */
+export interface SettingsChanged {
+  /** The settings. */
+  settings: Settings;
+  /** Whether this is the stored answer of an operation that was asked for before. */
+  replayed: boolean;
+}
+/** The answer to `settings/read`. */
+export interface SettingsResult {
+  /** The settings. */
+  settings: Settings;
+}
+/** Parameters of `settings/update`: what is named is set, null clears. */
+export interface SettingsUpdateParams {
+  /** See `Settings`. */
+  defaultEndpointId?: EndpointId | null;
+  /** 1,000 to 3,600,000. */
+  toolSilenceMs?: number;
+  /** 1,000 to 3,600,000. */
+  toolCeilingMs?: number;
+  /** 1,000 to 604,800,000, or null: for ever. */
+  approvalMs?: number | null;
+  /** 1,000 to 604,800,000, or null: for ever. */
+  inputMs?: number | null;
+  /** 0 to 600,000. */
+  ownerGraceMs?: number;
+  /** 0 to 600,000. */
+  approverGraceMs?: number;
+  /** From 1, or null: no limit. */
+  runMaxToolCalls?: number | null;
+  /** From 1, or null: no limit. */
+  runMaxTokens?: number | null;
+  /** From 1,000, or null: no limit. */
+  runMaxMs?: number | null;
+  /** 1 to 256. */
+  subtaskRuns?: number;
+  /** From 1,000, or null: never. */
+  idleExitMs?: number | null;
+  /** Makes a repeat recognisable. */
+  operationId?: OperationId;
+  /** The revision this change is based on. */
+  expectedRevision?: number;
+}
+/** Parameters of `daemon/shutdown`. */
+export interface ShutdownParams {
+  /** How long requests and calls under way may take to end; 10,000 unless given. */
+  graceMs?: number;
+  /** Makes a repeat recognisable. */
+  operationId?: OperationId;
+}
+/** A thread as it is at one sequence number, without its past. */
+export interface Snapshot {
+  /** The thread. */
+  thread: Thread;
+  /** Its branches. */
+  branches: Branch[];
+  /** What waits on each of them. */
+  queues: {
+    [k: string]: QueueView;
+  };
+  /** Runs that have not ended. */
+  runs: Run[];
+  /** Items that are open. */
+  openItems: Item[];
+  /** Interactions that are open. */
+  interactions: Interaction[];
+  /** The effective tools. */
+  tools: Tool[];
+}
+/** A tool as a thread has it now. */
+export interface Tool {
+  /** Its model-facing name: one to one, at most 64 of `[A-Za-z0-9_-]`. */
+  flatName: string;
+  /** Its name at its source. */
+  name: string;
+  /** Its namespace. */
+  namespace?: string;
+  /** What people call it. */
+  title?: string;
+  /** What the model is told about it. */
+  description: string;
+  /** What it does to the world. */
+  annotations: Annotations;
+  /** Its source: `app`, `files`, a server id, `client:NAME`. */
+  source: string;
+  /** What kind of source. */
+  sourceKind: SourceKind;
+  /** What people call the source. */
+  sourceName: string;
+  /** The client process that holds its handler. */
+  owner?: ClientRef;
+  /** Whether it can be called. */
+  state: ToolState;
+  /** Why not. */
+  reason?: string;
+  /** SHA-256 over its schemas and annotations; rules and approvals bind to it. */
+  digest: string;
+  /** What the rules say of it. */
+  policy: EffectivePolicy;
+  /** Why they say so, in a few words. */
+  why: string;
+  /** JSON Schema of its arguments; with `schemas: true` only. */
+  inputSchema?: unknown;
+  /** JSON Schema of its structured results; with `schemas: true` only. */
+  outputSchema?: unknown;
+}
+/** The answer to `thread/subscribe`. */
+export interface Subscribed {
+  /** The last event of the thread. */
+  seq: number;
+}
+/** Parameters of `thread/archive`. */
+export interface ThreadArchiveParams {
+  /** Which thread. */
+  threadId: ThreadId;
+  /** Whether it is archived; it is, unless this is false. */
+  archived?: boolean;
+  /** Makes a repeat recognisable. */
+  operationId?: OperationId;
+  /** The revision this change is based on. */
+  expectedRevision?: number;
+}
+/** A thread after a change. */
+export interface ThreadChanged {
+  /** The thread. */
+  thread: Thread;
+  /** Whether this is the stored answer of an operation that was asked for before. */
+  replayed: boolean;
+}
+/** Parameters of `thread/events`. */
+export interface ThreadEventsParams {
+  /** Which thread. */
+  threadId: ThreadId;
+  /** The last event this client has seen; 0 for none. */
+  after: number;
+  /** How many at most; 100 unless given, 1,000 at most. */
+  limit?: number;
+  /** How long to wait for a first event when there is none, at most 600,000. */
+  waitMs?: number;
+}
+/** Parameters of `thread/list`. */
+export interface ThreadListParams {
+  /** Only threads of this project. */
+  projectId?: ProjectId;
+  /** The archived ones instead of the others. */
+  archived?: boolean;
+  /** The order: by last activity unless given. */
+  sort?: ThreadSort;
+  /** Where the page begins; absent: at the start. */
+  cursor?: string;
+  /** How many at most; 100 unless given, 1,000 at most. */
+  limit?: number;
+}
+/** Parameters of `thread/messages`. */
+export interface ThreadMessagesParams {
+  /** Which thread. */
+  threadId: ThreadId;
+  /** Which branch; the original one unless given. */
+  branchId?: BranchId;
+  /** Where the page begins; absent: at the head. */
+  cursor?: string;
+  /** How many at most; 100 unless given, 1,000 at most. */
+  limit?: number;
+}
+/** One page of a list. */
+export interface ThreadPage {
+  /** The items, at most `limit` of them and at most 262,144 characters, the first one always included. */
+  items: Thread[];
+  /** Where the next page begins; absent on the last. */
+  nextCursor?: string;
+  /** Whether something was left out that no further page has. */
+  truncated?: boolean;
+}
+/** Names a thread. */
+export interface ThreadParams {
+  /** Which one. */
+  threadId: ThreadId;
+}
+/** The answer to `thread/read`. */
+export interface ThreadResult {
+  /** The thread. */
+  thread: Thread;
+}
+/** Parameters of `thread/resume`. */
+export interface ThreadResumeParams {
+  /** Which thread. */
+  threadId: ThreadId;
+  /**
+   * Tools of this client. Absent keeps what this instance has declared and binds it to this connection, an empty list clears it, any other replaces it.
+   */
+  tools?: ToolDeclaration[];
+  /** The last event this client has seen: it is sent every one after it. Absent: a snapshot. */
+  after?: number;
+  /** Whether names bound by another client instance are taken over. */
+  takeover?: boolean;
+  /** Whether this connection is sent its events; it is, unless this is false. */
+  subscribe?: boolean;
+  /** Makes a repeat recognisable. */
+  operationId?: OperationId;
+}
+/** A client tool as it is declared. Closed: an unknown field is an error with its path. */
+export interface ToolDeclaration {
+  /** A group for tools that belong together, `[A-Za-z0-9_-]{1,64}`. */
+  namespace?: string;
+  /** What the group is for; the same in all declarations of one namespace that have it. */
+  namespaceDescription?: string;
+  /** The tool's name, `[A-Za-z0-9_-]{1,64}`. The model sees `namespace__name`, or `name` without a namespace. */
+  name: string;
+  /** What the model is told about it, at most 2,048 characters. */
+  description: string;
+  /** JSON Schema of its arguments; its type is object. */
+  inputSchema: unknown;
+  /** JSON Schema of `structuredContent` in its results. */
+  outputSchema?: unknown;
+  /** What it does to the world. */
+  annotations?: DeclaredAnnotations;
+  /** What people call it. */
+  title?: string;
+  /** How long a call may be silent, 1,000 to 3,600,000 ms; 120,000 unless given. */
+  timeoutMs?: number;
+  /** Whether a person is asked before each call when no rule says otherwise; not asked unless given. */
+  approval?: ApprovalWish;
+}
+/** The answer to `thread/resume`. */
+export interface ThreadResumed {
+  /** The thread. */
+  thread: Thread;
+  /** Its last event. */
+  seq: number;
+  /** The thread as it is at `seq`; only without `after`. */
+  snapshot?: Snapshot;
+  /** The effective tools, without schemas. */
+  tools: Tool[];
+  /** Whether this is the stored answer of an operation that was asked for before. */
+  replayed: boolean;
+}
+/** Parameters of `thread/start`. */
+export interface ThreadStartParams {
+  /** The project it lives in; the default one unless given. */
+  projectId?: ProjectId;
+  /** Its title, 1 to 200 characters. */
+  title?: string;
+  /** The endpoint of its runs. */
+  endpointId?: EndpointId;
+  /** What its runs are told beside the project's instructions, at most 32,000 characters. */
+  instructions?: string;
+  /** Tools of this client. */
+  tools?: ToolDeclaration[];
+  /** The app agent it runs. */
+  agent?: AgentRef;
+  /** Where it comes from. Stored, gives no authority. */
+  origin?: OriginParams;
+  /** Whether this connection is sent its events; it is, unless this is false. */
+  subscribe?: boolean;
+  /** Makes a repeat recognisable. */
+  operationId?: OperationId;
+}
+/** The answer to `thread/start`. */
+export interface ThreadStarted {
+  /** The thread. */
+  thread: Thread;
+  /** Its last event; this connection is sent what comes after. */
+  seq: number;
+  /** The effective tools, without schemas. */
+  tools: Tool[];
+  /** Whether this is the stored answer of an operation that was asked for before. */
+  replayed: boolean;
+}
+/** Parameters of `thread/subscribe`. */
+export interface ThreadSubscribeParams {
+  /** Which thread. */
+  threadId: ThreadId;
+  /** The last event this client has seen; absent: only what comes now. */
+  after?: number;
+}
+/** Parameters of `thread/tools`. */
+export interface ThreadToolsParams {
+  /** Which thread. */
+  threadId: ThreadId;
+  /** Whether schemas are wanted; not, unless this is true. */
+  schemas?: boolean;
+}
+/** Parameters of `thread/update`. */
+export interface ThreadUpdateParams {
+  /** Which thread. */
+  threadId: ThreadId;
+  /** Its title, 1 to 200 characters. */
+  title?: string | null;
+  /** Whether it is pinned. */
+  pinned?: boolean;
+  /** The endpoint of its runs. */
+  endpointId?: EndpointId | null;
+  /** Makes a repeat recognisable. */
+  operationId?: OperationId;
+  /** The revision this change is based on. */
+  expectedRevision?: number;
+}
+/** The answer to `tool/call`. Closed: an unknown field makes it an invalid result. */
+export interface ToolCallAnswer {
+  /** Whether the tool did what it was asked. */
+  success: boolean;
+  /** What the model is told; at least one item on success. */
+  contentItems?: ResultPart[];
+  /** Data for clients; never enters the model's context. */
+  structuredContent?: unknown;
+  /** What went wrong, in a stable word; needed on failure. */
+  errorCode?: string;
+  /** What went wrong, in a sentence; needed on failure. */
+  errorMessage?: string;
+}
+/** The tools of a thread. */
+export interface ToolList {
+  /** The tools. */
+  items: Tool[];
+}
+/** Parameters of `tool/progress`. */
+export interface ToolProgressParams {
+  /** Which call. */
+  interactionId: InteractionId;
+  /** What it is doing, at most 500 characters. */
+  message?: string;
+  /** How far it has come, from 0 to 1. */
+  fraction?: number;
+}
+
+/** What a client asks the daemon. */
+export interface DaemonMethods {
+  /** The handshake: the first request of every connection. */
+  initialize: { params: InitializeParams; result: Initialized };
+  /** How the daemon is. */
+  "daemon/status": { params: Empty; result: DaemonState };
+  /** Stop taking work, park what runs, write everything down and exit. */
+  "daemon/shutdown": { params: ShutdownParams; result: Empty };
+  /** Make a project. */
+  "project/create": { params: ProjectCreateParams; result: ProjectChanged };
+  /** A project with its grants and policies. */
+  "project/read": { params: ProjectParams; result: ProjectResult };
+  /** The projects, in the order of their ids. */
+  "project/list": { params: ListParams; result: ProjectPage };
+  /** Change a project: what is named is set, null clears. */
+  "project/update": { params: ProjectUpdateParams; result: ProjectChanged };
+  /** The project of a directory, made with a read and write grant on it if there is none yet. */
+  "project/ensure": { params: ProjectEnsureParams; result: ProjectEnsured };
+  /** Grant a project a directory. */
+  "grant/add": { params: GrantAddParams; result: GrantChanged };
+  /** Take a grant back. */
+  "grant/remove": { params: GrantRemoveParams; result: Removed };
+  /** The grants of a project. */
+  "grant/list": { params: GrantListParams; result: GrantPage };
+  /** Set a rule. There is one for each level, owner of the level, tool or source, principal and connection: a second one replaces the first under its id. */
+  "policy/set": { params: PolicySetParams; result: PolicyChanged };
+  /** Take a rule back. */
+  "policy/remove": { params: PolicyRemoveParams; result: Removed };
+  /** The rules, in the order of their ids. */
+  "policy/list": { params: PolicyListParams; result: PolicyPage };
+  /** Start a thread, declare tools for it and subscribe to it. */
+  "thread/start": { params: ThreadStartParams; result: ThreadStarted };
+  /** Attach to a thread: its snapshot, or what came after an event; then live events and open interactions. */
+  "thread/resume": { params: ThreadResumeParams; result: ThreadResumed };
+  /** The header of a thread and its branches. */
+  "thread/read": { params: ThreadParams; result: ThreadResult };
+  /** The threads, newest first. */
+  "thread/list": { params: ThreadListParams; result: ThreadPage };
+  /** Change the header of a thread: what is named is set, null clears. */
+  "thread/update": { params: ThreadUpdateParams; result: ThreadChanged };
+  /** Archive a thread, or take it back. */
+  "thread/archive": { params: ThreadArchiveParams; result: ThreadChanged };
+  /** The chain of a branch from head to root: exactly what the model sees. */
+  "thread/messages": { params: ThreadMessagesParams; result: MessagePage };
+  /** The events of a thread after one: pull what `thread/resume` pushes. */
+  "thread/events": { params: ThreadEventsParams; result: EventPage };
+  /** Be sent the events of a thread, without binding tools. */
+  "thread/subscribe": { params: ThreadSubscribeParams; result: Subscribed };
+  /** Be sent them no more, and no longer count as attached. */
+  "thread/unsubscribe": { params: ThreadParams; result: Empty };
+  /** The effective tools of a thread, in the order of their flat names. */
+  "thread/tools": { params: ThreadToolsParams; result: ToolList };
+  /** Submit input. Durable before the answer, which comes before any event of the run on this connection. */
+  "run/submit": { params: RunSubmitParams; result: RunSubmitted };
+  /** Stop a run. Idempotent, and always answered. */
+  "run/stop": { params: RunStopParams; result: RunStopped };
+  /** Wait until a run has ended, or until it needs a person. A timeout is no error. */
+  "run/wait": { params: RunWaitParams; result: RunWaited };
+  /** A run. */
+  "run/read": { params: RunParams; result: RunResult };
+  /** The runs, newest first. */
+  "run/list": { params: RunListParams; result: RunPage };
+  /** Leave a bad end as it is and release what waits behind it. */
+  "run/skip": { params: RunSkipParams; result: RunSkipped };
+  /** What waits on a branch. */
+  "queue/list": { params: QueueListParams; result: Queue };
+  /** The interactions, oldest first; the open ones unless told otherwise. */
+  "interaction/list": { params: InteractionListParams; result: InteractionPage };
+  /** Answer an interaction. The first valid answer counts. */
+  "interaction/settle": { params: InteractionSettleParams; result: InteractionAnswered };
+  /** Make an endpoint (name, provider and model needed), or change what is named of an existing one. A change of provider or address removes its key. */
+  "endpoint/set": { params: EndpointSetParams; result: EndpointChanged };
+  /** Remove an endpoint and its key. */
+  "endpoint/remove": { params: EndpointRemoveParams; result: Removed };
+  /** The endpoints, in the order of their ids. */
+  "endpoint/list": { params: ListParams; result: EndpointPage };
+  /** Send an endpoint a short request and see whether it answers. */
+  "endpoint/test": { params: EndpointTestParams; result: EndpointTested };
+  /** Store the key of an endpoint. It is never read back. */
+  "secret/set": { params: SecretSetParams; result: EndpointChanged };
+  /** Forget the key of an endpoint. */
+  "secret/remove": { params: SecretRemoveParams; result: Removed };
+  /** The settings of the daemon. */
+  "settings/read": { params: Empty; result: SettingsResult };
+  /** Change settings: what is named is set, null clears. */
+  "settings/update": { params: SettingsUpdateParams; result: SettingsChanged };
+}
+
+/** What the daemon asks a client. */
+export interface ClientMethods {
+  /** Run a tool whose handler lives in this client. */
+  "tool/call": { params: ToolCallRequest; result: ToolCallAnswer };
+  /** Ask the person for a decision. */
+  "approval/request": { params: ApprovalRequest; result: ApprovalAnswer };
+  /** Ask the person questions. */
+  "input/request": { params: InputRequest; result: InputAnswer };
+}
+
+/** Every method, in both directions. */
+export type Methods = DaemonMethods & ClientMethods;
+
+/** What a client tells the daemon. */
+export interface DaemonNotifications {
+  /** A tool's handler shows life: the silence of its call starts anew. */
+  "tool/progress": ToolProgressParams;
+  /** End a waiting request with `cancelled`; ignored for the rest. */
+  "$/cancelRequest": CancelRequestParams;
+}
+
+/** What the daemon tells a client. */
+export interface ClientNotifications {
+  /** Something happened in a thread this connection is subscribed to. */
+  "thread/event": ThreadEvent;
+  /** Lists may have changed; at most one per 250 ms and connection. */
+  "data/changed": DataChangedParams;
+  /** Show something; to clients with the `navigation` capability, newest only. */
+  navigate: NavigateParams;
+  /** An interaction this client was offered is over: stop working on it, close the prompt. To the one that answered it is the acknowledgement. */
+  "interaction/settled": InteractionSettledParams;
+  /** The answer this client gave as a response was refused; the same request follows with a higher attempt. */
+  "interaction/invalidAnswer": InteractionInvalidAnswerParams;
+}
+
+/** Every notification, in both directions. */
+export type Notifications = DaemonNotifications & ClientNotifications;
+
+/** The version of the protocol these types describe. */
+export const protocolVersion = 1 as const;
+
+/** The kinds of errors and their JSON-RPC codes. */
+export const errorCodes = {
+  parse: -32700,
+  invalidRequest: -32600,
+  methodNotFound: -32601,
+  invalidParams: -32602,
+  internal: -32603,
+  overloaded: -32001,
+  notInitialized: -32002,
+  alreadyInitialized: -32003,
+  unsupportedProtocol: -32004,
+  notFound: -32005,
+  conflict: -32006,
+  idempotencyConflict: -32007,
+  forbidden: -32008,
+  alreadySettled: -32009,
+  invalidState: -32010,
+  tooLarge: -32011,
+  unavailable: -32012,
+  timeout: -32013,
+  cancelled: -32014,
+  shuttingDown: -32015,
+} as const;
+
+/** The stable name of an error. */
+export type ErrorKind = keyof typeof errorCodes;
+
+/** The limits of a daemon of this version; `initialize` tells those of the one at hand. */
+export const limits = {
+  maxMessageBytes: 16777216,
+  maxDepth: 100,
+  maxConnections: 256,
+  maxInFlight: 64,
+  maxWaiting: 64,
+  maxBatch: 100,
+  queueEntries: 1000,
+  pageItems: 1000,
+  pageCharacters: 262144,
+  inputParts: 32,
+  imageBytes: 5242880,
+  toolsPerClient: 128,
+  schemaBytes: 65536,
+  schemaLevels: 64,
+  descriptionCharacters: 2048,
+  toolCallsPerMessage: 1024,
+  argumentCharacters: 65536,
+  resultCharacters: 262144,
+  blobBytes: 67108864,
+  subscriptions: 1024,
+  outboxBytes: 65536,
+  operationRetentionMs: 86400000,
+} as const;
+
+/** The methods that take an `operationId`. */
+export const mutatingMethods = [
+  "daemon/shutdown",
+  "project/create",
+  "project/update",
+  "project/ensure",
+  "grant/add",
+  "grant/remove",
+  "policy/set",
+  "policy/remove",
+  "thread/start",
+  "thread/resume",
+  "thread/update",
+  "thread/archive",
+  "run/submit",
+  "run/stop",
+  "run/skip",
+  "interaction/settle",
+  "endpoint/set",
+  "endpoint/remove",
+  "secret/set",
+  "secret/remove",
+  "settings/update",
+] as const;
