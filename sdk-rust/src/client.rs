@@ -13,7 +13,7 @@ use tokio::time::timeout;
 use crate::{
     Error,
     connect::Options,
-    duties::{Duties, Incoming},
+    duties::{Duties, Handlers, Incoming},
     environment::Places,
     events::{End, Hub},
     link::Link,
@@ -54,8 +54,12 @@ pub(crate) async fn connect(stream: Option<Box<dyn Duplex>>, options: Options) -
             Box::new(transport::open(&places, start).await?)
         }
     };
-    let duties =
-        Arc::new(Duties::new(Link::new(options.timeouts.call), options.approvals.clone(), options.input.clone()));
+    let handlers = Handlers {
+        approvals: options.approvals.clone(),
+        input: options.input.clone(),
+        changes: options.changes.clone(),
+    };
+    let duties = Arc::new(Duties::new(Link::new(options.timeouts.call), handlers));
     let service = Arc::new(Incoming(Arc::clone(&duties)));
     duties.link.connect(serve(stream, ropewalk_peer::Options::default(), service, Arc::new(NoFeed)));
 
@@ -89,7 +93,7 @@ async fn initialize(
             input: options.input.is_some(),
             navigation: false,
         },
-        opt_out: options.opt_out.clone(),
+        opt_out: options.opt_out(),
         app_id: None,
         surface: None,
         token: None,

@@ -47,7 +47,7 @@ impl Deref for Approval {
 
 /// Takes an `approval/request` in.
 pub(super) fn take(duties: &Arc<Duties>, request: Request) {
-    let Some(handler) = duties.approvals.clone() else {
+    let Some(handler) = duties.handlers.approvals.clone() else {
         return request.responder.error(no_handler::<ApprovalAsk>());
     };
     let Some((request, responder)) = params::<ApprovalRequest>(request) else { return };

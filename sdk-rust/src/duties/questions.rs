@@ -46,7 +46,7 @@ impl Deref for Questions {
 
 /// Takes an `input/request` in.
 pub(super) fn take(duties: &Arc<Duties>, request: Request) {
-    let Some(handler) = duties.input.clone() else {
+    let Some(handler) = duties.handlers.input.clone() else {
         return request.responder.error(no_handler::<InputAsk>());
     };
     let Some((request, responder)) = params::<InputRequest>(request) else { return };

@@ -24,7 +24,8 @@ use crate::{Client, Error};
 /// left out when even that does not help: their `offset` tells, and the completed item is authoritative.
 ///
 /// Polling can be given up at any point (a timeout, `select!`) without loss. The stream ends after the thread or client
-/// was closed, and with [`Error::Disconnected`] when the connection was lost. Dropping it ends nothing else.
+/// was closed, with [`Error::Disconnected`] when the connection was lost, and with [`Error::Timeout`] when the daemon has
+/// been silent for a minute and then does not answer `daemon/status`. Dropping it ends nothing else.
 #[must_use = "events are read by polling the stream"]
 pub struct EventStream {
     client: Client,
@@ -38,6 +39,8 @@ pub struct EventStream {
     pull: Option<BoxFuture<'static, Result<Pulled, Error>>>,
     /// How many bytes of each open item's text were handed out.
     offsets: HashMap<ItemId, u64>,
+    /// Resolves when the daemon does not answer any more; made when the stream first has to wait.
+    mute: Option<BoxFuture<'static, Error>>,
     ended: bool,
 }
 
@@ -67,6 +70,7 @@ impl EventStream {
             backlog: VecDeque::new(),
             pull: None,
             offsets: HashMap::new(),
+            mute: None,
             ended: false,
         }
     }
@@ -106,11 +110,22 @@ impl EventStream {
                 Step::Event(event) => return Poll::Ready(Some(Ok(event))),
                 Step::Again => {}
                 Step::Pull => self.pull = Some(self.start_pull()),
-                Step::Wait => return Poll::Pending,
+                Step::Wait => return self.listen(cx),
                 Step::End(End::Closed) => self.ended = true,
                 Step::End(End::Lost) => return self.fail(Error::Disconnected),
             }
         }
+    }
+
+    /// Waits for the mailbox, whose waker is set, or for the daemon to be found mute.
+    fn listen(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Arc<ThreadEvent>, Error>>> {
+        let client = &self.client;
+        let mute = self.mute.get_or_insert_with(|| {
+            let client = client.clone();
+            async move { client.link().mute().await }.boxed()
+        });
+        let error = std::task::ready!(mute.poll_unpin(cx));
+        self.fail(error)
     }
 
     fn fail(&mut self, error: Error) -> Poll<Option<Result<Arc<ThreadEvent>, Error>>> {

@@ -18,15 +18,21 @@ async fn dismiss(_: Questions) -> InputReply {
     InputReply::Dismissed
 }
 
+/// The capabilities the client claimed in its handshake.
+fn claimed(fake: &Fake) -> Vec<String> {
+    let sent = &fake.asked("initialize")[0]["capabilities"];
+    let claims = sent.as_object().unwrap().iter().filter(|(_, claimed)| **claimed == json!(true));
+    claims.map(|(name, _)| name.clone()).collect()
+}
+
 #[tokio::test]
 async fn dyn_24_approvals_are_claimed_if_and_only_if_there_is_a_handler() {
     let (fake, connect) = Fake::new();
     in_time(connect.on_approval(accept).into_future()).await.unwrap();
-    let capabilities = json!({"approvals": true, "input": false, "navigation": false});
-    assert_eq!(fake.asked("initialize")[0]["capabilities"], capabilities);
+    assert_eq!(claimed(&fake), ["approvals"]);
 
     let (fake, _client) = connected().await;
-    assert_eq!(fake.asked("initialize")[0]["capabilities"]["approvals"], false);
+    assert!(claimed(&fake).is_empty());
 }
 
 #[tokio::test]
@@ -42,7 +48,7 @@ async fn dyn_25_required_approvals_without_a_handler_fail_before_anything_is_sen
 async fn dyn_28_questions_follow_the_same_rule() {
     let (fake, connect) = Fake::new();
     in_time(connect.on_input(dismiss).require_input().into_future()).await.unwrap();
-    assert_eq!(fake.asked("initialize")[0]["capabilities"]["input"], true);
+    assert_eq!(claimed(&fake), ["input"]);
 
     let (fake, connect) = Fake::new();
     let error = in_time(connect.on_approval(accept).require_input().into_future()).await.unwrap_err();
@@ -135,6 +141,25 @@ async fn a_workspace_is_made_a_project_and_threads_start_there() {
 }
 
 #[tokio::test]
+async fn changes_of_lists_are_sent_to_those_who_asked_for_them() {
+    let (fake, _client) = connected().await;
+    assert_eq!(fake.asked("initialize")[0]["optOut"], json!(["data/changed"]));
+
+    let (told, mut hear) = tokio::sync::mpsc::unbounded_channel();
+    let (fake, connect) = Fake::new();
+    let connect = connect.opt_out("itemDelta").on_change(move |change| {
+        told.send(change.seq).unwrap();
+        assert_ne!(change.seq, 1, "a panic is nobody else's");
+    });
+    let _client = in_time(connect.into_future()).await.unwrap();
+    assert_eq!(fake.asked("initialize")[0]["optOut"], json!(["itemDelta"]));
+    for seq in 1..=2 {
+        fake.tell("data/changed", json!({"seq": seq, "kinds": ["thread"]}));
+        assert_eq!(in_time(hear.recv()).await, Some(seq));
+    }
+}
+
+#[tokio::test]
 async fn k45_close_fails_what_waits_and_may_be_called_twice() {
     let (mut fake, client) = connected().await;
     let waiting = tokio::spawn({
@@ -178,6 +203,22 @@ async fn x10_a_lost_connection_fails_every_pending_call_with_the_same_error() {
         assert!(matches!(in_time(call).await.unwrap().unwrap_err(), Error::Disconnected));
     }
     assert!(!client.is_connected());
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_daemon_behind_a_socket_is_found_by_its_path() {
+    let socket = std::env::temp_dir().join(format!("ropewalk-sdk-{}.sock", std::process::id()));
+    let listener = tokio::net::UnixListener::bind(&socket).unwrap();
+    let connecting = tokio::spawn(Ropewalk::connect().socket(&socket).into_future());
+    let (stream, _) = in_time(listener.accept()).await.unwrap();
+    let fake = Fake::behind(stream);
+    fake.reply("initialize", |_| Ok(crate::support::initialized()));
+    let client = in_time(connecting).await.unwrap().unwrap();
+    std::fs::remove_file(&socket).unwrap();
+    assert!(client.name().starts_with("it-"), "it is named after the executable: {}", client.name());
+    in_time(client.close()).await;
+    in_time(fake.peer.closed()).await;
 }
 
 #[tokio::test]

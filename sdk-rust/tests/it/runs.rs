@@ -183,3 +183,23 @@ async fn the_options_of_a_run_cross_the_wire() {
         (&json!("replace"), &json!("b-2"), &json!("ep-1"))
     );
 }
+
+#[tokio::test(start_paused = true)]
+async fn x21_waiting_for_a_run_of_a_mute_daemon_ends() {
+    let (fake, thread) = attached(Tools::new()).await;
+    let run = thread.run("hello").submit().await.unwrap();
+    let error = run.result().await.unwrap_err();
+    assert!(matches!(&error, Error::Timeout { what, .. } if what == "daemon/status"), "{error}");
+    assert_eq!(fake.asked("daemon/status").len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_long_silence_of_a_daemon_that_is_well_is_waited_out() {
+    let (fake, thread) = attached(Tools::new()).await;
+    fake.reply("daemon/status", |_| Err(ropewalk::RpcError::not_found("status", "any answer is a sign of life")));
+    let running = tokio::spawn(thread.run("hello").submit().await.unwrap().result());
+    tokio::time::sleep(std::time::Duration::from_secs(200)).await;
+    assert_eq!(fake.asked("daemon/status").len(), 3);
+    fake.event("th-1", 4, completed("run-1", json!({"status": "completed", "text": "at last"})));
+    assert_eq!(running.await.unwrap().unwrap().text(), "at last");
+}

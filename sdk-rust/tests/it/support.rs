@@ -9,7 +9,10 @@ use std::{
 use ropewalk::{Client, Connect, Ropewalk, Thread, Tools, protocol::RpcError};
 use ropewalk_peer::{CallError, NoFeed, Options, Peer, Request, Responder, Service, serve};
 use serde_json::{Value, json, value::RawValue};
-use tokio::sync::mpsc;
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    sync::mpsc,
+};
 
 /// Long enough never to be reached by a test that works.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(20);
@@ -62,6 +65,11 @@ impl Fake {
     /// A daemon that answers nothing by itself.
     pub(crate) fn mute() -> (Self, Connect) {
         let (ours, theirs) = tokio::io::duplex(1 << 20);
+        (Self::behind(ours), Ropewalk::over(theirs).name("bot"))
+    }
+
+    /// A daemon at the other end of a stream.
+    pub(crate) fn behind(stream: impl AsyncRead + AsyncWrite + Send + 'static) -> Self {
         let (unanswered_in, unanswered) = mpsc::unbounded_channel();
         let (notices_in, notices) = mpsc::unbounded_channel();
         let shared = Arc::new(Shared {
@@ -70,8 +78,8 @@ impl Fake {
             unanswered: unanswered_in,
             notices: notices_in,
         });
-        let peer = serve(ours, Options::default(), shared.clone(), Arc::new(NoFeed));
-        (Self { peer, shared, unanswered, notices }, Ropewalk::over(theirs).name("bot"))
+        let peer = serve(stream, Options::default(), shared.clone(), Arc::new(NoFeed));
+        Self { peer, shared, unanswered, notices }
     }
 
     /// Answers a method from now on.

@@ -148,3 +148,17 @@ async fn k45_closing_a_thread_ends_its_streams_and_forgets_its_handlers() {
     let answer = fake.ask("tool/call", call("int-1", "a", json!({}))).await.unwrap();
     assert_eq!(answer["errorCode"], "UnsupportedTool");
 }
+
+#[tokio::test]
+async fn an_attachment_that_is_given_up_leaves_the_old_handler() {
+    let (mut fake, thread) = attached(tool("a", "old").into()).await;
+    let other = Tool::new("a").description("Other words.").handler(|_, _| async { "new" });
+    let attaching = tokio::spawn({
+        let thread = thread.clone();
+        async move { thread.attach(other).await.map(ropewalk::Registration::keep) }
+    });
+    let _unanswered = fake.next().await;
+    attaching.abort();
+    assert!(in_time(attaching).await.unwrap_err().is_cancelled());
+    assert_eq!(text(&fake.ask("tool/call", call("int-1", "a", json!({}))).await.unwrap()), "old");
+}
