@@ -17,7 +17,7 @@ use crate::{
     environment::Places,
     events::{End, Hub},
     link::Link,
-    nouns::{Daemon, Endpoints, Grants, Interactions, Policies, Projects, Runs, Secrets, SettingsNoun, Threads},
+    nouns::{Daemon, Endpoints, Grants, Interactions, Policies, Projects, Runs, Secrets, Settings, Threads},
     transport::{self, Duplex},
 };
 
@@ -179,8 +179,8 @@ impl Client {
 
     /// Settings of the daemon.
     #[must_use]
-    pub fn settings(&self) -> SettingsNoun {
-        SettingsNoun::new(self.clone())
+    pub fn settings(&self) -> Settings {
+        Settings::new(self.clone())
     }
 
     /// What waits for somebody, whoever may settle it.
@@ -284,8 +284,10 @@ impl Drop for Ending {
 
 fn end(duties: &Duties) -> Option<ropewalk_peer::Peer> {
     duties.hub.end(End::Closed);
+    let peer = duties.link.disconnect();
+    // After the connection, so that work that is given up is not answered as if it had failed.
     duties.end();
-    duties.link.disconnect()
+    peer
 }
 
 impl fmt::Debug for Client {

@@ -47,14 +47,11 @@ pub struct EventStream {
 /// A page of the log, its events read one by one so that a new type does not make the page unreadable.
 struct Pulled {
     events: Vec<Delivered>,
-    next_after: Seq,
 }
 
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct RawPage {
+struct Page {
     events: Vec<Box<RawValue>>,
-    next_after: Seq,
 }
 
 impl EventStream {
@@ -154,23 +151,38 @@ impl EventStream {
             (Some(seq), _) if seq <= self.last => Step::Again,
             (Some(seq), _) if seq == self.last + 1 => {
                 self.last = seq;
-                match event.event {
-                    Some(event) => {
-                        self.forget_offset(&event.event);
-                        Step::Event(event)
-                    }
-                    None => Step::Again,
-                }
+                event.event.map_or(Step::Again, |event| {
+                    self.follow(&event.event);
+                    Step::Event(event)
+                })
             }
-            (None, Some(after)) if after < self.last => Step::Again,
-            (None, Some(after)) if after == self.last => {
-                event.event.and_then(|event| self.trim(event)).map_or(Step::Again, Step::Event)
+            (None, Some(after)) if after <= self.last => {
+                let event = event.event.filter(|event| after == self.last || self.is_open(&event.event));
+                event.and_then(|event| self.trim(event)).map_or(Step::Again, Step::Event)
             }
             (None, None) => Step::Again,
             _ => {
                 self.held = Some(event);
                 Step::Pull
             }
+        }
+    }
+
+    /// Whether an ephemeral event that was overtaken by durable ones still means something.
+    fn is_open(&self, event: &Event) -> bool {
+        match event {
+            Event::ItemDelta { item_id, .. } | Event::ToolProgress { item_id, .. } => {
+                self.offsets.contains_key(item_id)
+            }
+            _ => false,
+        }
+    }
+
+    fn follow(&mut self, event: &Event) {
+        match event {
+            Event::ItemStarted { item } => drop(self.offsets.insert(item.item_id.clone(), 0)),
+            Event::ItemCompleted { item } => drop(self.offsets.remove(&item.item_id)),
+            _ => {}
         }
     }
 
@@ -195,24 +207,18 @@ impl EventStream {
         Some(Arc::new(event))
     }
 
-    fn forget_offset(&mut self, event: &Event) {
-        if let Event::ItemCompleted { item } = event {
-            self.offsets.remove(&item.item_id);
-        }
-    }
-
     fn take_in(&mut self, page: Pulled) -> Result<(), Error> {
         let before = self.last;
-        if page.events.is_empty() && page.next_after > before {
-            self.last = page.next_after;
-        }
-        let progress = page.next_after > before || page.events.iter().any(|event| event.position() > before);
-        if !progress {
-            let reason = format!("it has no events after {before}, although there are some");
-            return Err(Error::Unreadable { method: "thread/events".to_owned(), reason });
-        }
-        self.backlog.extend(page.events);
-        Ok(())
+        let news = page.events.iter().filter_map(|event| event.seq).find(|seq| *seq > before);
+        let reason = match news {
+            Some(seq) if seq > before + 1 => format!("the event after {before} is {seq}"),
+            None => format!("it has no event after {before}, although there are some"),
+            Some(_) => {
+                self.backlog.extend(page.events);
+                return Ok(());
+            }
+        };
+        Err(Error::Unreadable { method: "thread/events".to_owned(), reason })
     }
 
     fn start_pull(&self) -> BoxFuture<'static, Result<Pulled, Error>> {
@@ -225,9 +231,9 @@ impl EventStream {
                 |error: serde_json::Error| Error::Unreadable { method: method.to_owned(), reason: error.to_string() };
             let params = to_raw_value(&params).map_err(unreadable)?;
             let answer = client.link().call_raw(method, &params).await?;
-            let page: RawPage = serde_json::from_str(answer.get()).map_err(unreadable)?;
+            let page: Page = serde_json::from_str(answer.get()).map_err(unreadable)?;
             let events = page.events.iter().map(|event| Ok(Delivered::read(event)?.1)).collect::<Result<_, _>>();
-            Ok(Pulled { events: events.map_err(unreadable)?, next_after: page.next_after })
+            Ok(Pulled { events: events.map_err(unreadable)? })
         }
         .boxed()
     }

@@ -67,6 +67,22 @@ struct Node {
     children: Vec<Node>,
 }
 
+#[derive(Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "camelCase")]
+enum Tree {
+    Leaf,
+    Twig(Twig),
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Twig {
+    trees: Vec<Tree>,
+    empty: Option<Empty>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Empty {}
+
 fn builder() -> ToolBuilder<super::NoArguments> {
     Tool::new("search").description("Search.")
 }
@@ -127,6 +143,17 @@ fn dyn_6_a_recursive_type_is_closed_at_every_depth() {
     assert!(takes(&schema, &tree(false)), "{schema}");
     assert!(!takes(&schema, &tree(true)), "{schema}");
     assert!(builder().input::<Node>().handler(|_, _| async {}).check().is_ok());
+}
+
+#[test]
+fn dyn_6_a_recursive_type_with_tags_takes_what_serde_takes() {
+    let schema = schema::of::<Twig>();
+    let twig = json!({"trees": [{"kind": "leaf"}, {"kind": "twig", "trees": [{"kind": "leaf"}], "empty": {}}]});
+    assert!(takes(&schema, &twig), "{schema}");
+    assert!(schema::read_arguments::<Twig>(twig).is_ok());
+    assert!(!takes(&schema, &json!({"trees": [], "empty": {"x": 1}})), "{schema}");
+    assert!(!takes(&schema, &json!({"trees": [{"kind": "leaf", "x": 1}]})), "{schema}");
+    assert!(!takes(&schema, &json!({"trees": [{"kind": "twig", "trees": [], "x": 1}]})), "{schema}");
 }
 
 #[test]

@@ -225,10 +225,12 @@ async fn k45_closing_the_client_cancels_what_its_handlers_do() {
         }
     }))
     .await;
-    let _pending = fake.begin("tool/call", call("int-1", "work", json!({})));
+    let pending = fake.begin("tool/call", call("int-1", "work", json!({})));
     in_time(hear.recv()).await;
     in_time(thread.client().close()).await;
     assert_eq!(in_time(hear.recv()).await, Some(()));
+    let unanswered = in_time(pending).await.unwrap().unwrap_err();
+    assert!(matches!(unanswered, ropewalk_peer::CallError::Closed), "{unanswered}");
 }
 
 #[tokio::test]

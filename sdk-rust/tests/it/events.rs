@@ -114,6 +114,29 @@ async fn deltas_of_a_slow_reader_are_merged_and_repeats_cut() {
 }
 
 #[tokio::test]
+async fn a_delta_that_was_overtaken_still_belongs_to_its_open_item() {
+    let (fake, thread) = attached(Tools::new()).await;
+    let mut events = thread.events();
+    fake.event("th-1", 4, json!({"type": "itemStarted", "item": assistant("run-1", "it-1", "open", "")}));
+    fake.event("th-1", 5, deleted(5));
+    fake.ephemeral("th-1", 4, json!({"type": "itemDelta", "itemId": "it-1", "offset": 0, "text": "hi"}));
+    assert_eq!(take(&mut events, 2).await, [4, 5]);
+    let event = in_time(events.next()).await.unwrap().unwrap();
+    assert!(matches!(&event.event, Event::ItemDelta { text, .. } if text == "hi"));
+}
+
+#[tokio::test]
+async fn a_log_with_a_hole_is_an_error_and_no_endless_loop() {
+    let (fake, thread) = attached(Tools::new()).await;
+    fake.keep_log("th-1", vec![(7, deleted(7))]);
+    let mut events = thread.events();
+    fake.event("th-1", 7, deleted(7));
+    let error = in_time(events.next()).await.unwrap().unwrap_err();
+    assert!(error.to_string().contains("the event after 3 is 7"), "{error}");
+    assert!(in_time(events.next()).await.is_none());
+}
+
+#[tokio::test]
 async fn a_delta_of_an_item_that_is_over_is_not_handed_out() {
     let (fake, thread) = attached(Tools::new()).await;
     let mut events = thread.events();
