@@ -124,14 +124,16 @@ async fn an_index_that_cannot_be_rebuilt_is_said_and_commits_stand() {
     fs::rename(&indexes, disk.home.path().join("away")).unwrap();
     disk.fail_next(FailPoint::Index);
     put(&disk.store, &thread("aa01"), 21, &["g"]).await.unwrap();
+    // The index follows an answer, and precedes the log's next one.
+    put(&disk.store, &thread("aa01"), 22, &["h"]).await.unwrap();
     let said = disk.store.degraded().unwrap();
     assert!(said.starts_with("the index cannot be used: "), "{said}");
-    assert_eq!(events(&disk.store, &thread("aa01"), 20).await, ["e", "g"]);
+    assert_eq!(events(&disk.store, &thread("aa01"), 20).await, ["e", "g", "h"]);
     assert!(disk.store.get(&crate::store::Key::of(&["count"])).is_ok(), "reading goes on");
 
     fs::rename(disk.home.path().join("away"), &indexes).unwrap();
     let again = OnDisk::open(disk.image());
-    assert_eq!(events(&again.store, &thread("aa01"), 20).await, ["e", "g"]);
+    assert_eq!(events(&again.store, &thread("aa01"), 20).await, ["e", "g", "h"]);
     assert_eq!(again.store.degraded(), None);
-    put(&again.store, &thread("aa01"), 22, &["h"]).await.unwrap();
+    put(&again.store, &thread("aa01"), 23, &["i"]).await.unwrap();
 }
