@@ -14,6 +14,7 @@ mod policies;
 mod projects;
 mod refusal;
 mod rules;
+mod keeper;
 mod secrets;
 mod settings;
 mod snapshot;

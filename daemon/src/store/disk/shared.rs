@@ -202,7 +202,11 @@ impl Shared {
     /// Has the index remember damage that only reading could find.
     pub(super) fn note_damage(&self, log: &Log, position: &Position) {
         let reached = Reached { log: &log.name, position, marks: &[] };
-        if let Err(cause) = self.apply_now(&[], &reached) {
+        let noted = self.apply_now(&[], &reached).and_then(|()| {
+            // A start that does not know of it sees only that the length is right.
+            self.index.read().unwrap_or_else(PoisonError::into_inner).flush()
+        });
+        if let Err(cause) = noted {
             self.degrade(cause);
         }
     }
