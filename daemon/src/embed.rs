@@ -66,6 +66,14 @@ pub async fn embed(config: EmbedConfig) -> Result<Embedded, RpcError> {
     }
 }
 
+/// Starts a daemon over seams of the caller's choosing: a manual clock, a store with faults, a model of its own.
+///
+/// # Errors
+/// When the documents or the index cannot be read.
+pub async fn embed_parts(parts: Parts) -> Result<Embedded, RpcError> {
+    Ok(Embedded::new(parts.assemble().await?, None, None))
+}
+
 impl Embedded {
     fn new(daemon: Arc<Daemon>, running: Option<Running>, lock: Option<HomeLock>) -> Self {
         let serving = Serving::new(daemon.clone(), Arc::new(methods::table()));

@@ -51,7 +51,7 @@ impl Host for Daemon {
     }
 
     fn standing(&self) -> Standing {
-        self.standing.borrow().clone()
+        *self.standing.borrow()
     }
 
     fn wound_down(&self) -> BoxFuture<'_, ()> {

@@ -175,7 +175,7 @@ impl EventFeed {
                 Batch::Nothing => {}
                 Batch::Lines(lines) => return Some(joined(&lines)),
                 Batch::FromLog(last) => {
-                    if let Some(chunk) = self.from_log(&thread, next_seq, last).await {
+                    if let Some(chunk) = self.read_log(&thread, next_seq, last).await {
                         return Some(chunk);
                     }
                 }
@@ -206,7 +206,7 @@ impl EventFeed {
     }
 
     /// Reads events the hot end has no more of. The cursor moves only with what is given out.
-    async fn from_log(&self, thread: &ThreadHandle, next_seq: Seq, last: Seq) -> Option<Bytes> {
+    async fn read_log(&self, thread: &ThreadHandle, next_seq: Seq, last: Seq) -> Option<Bytes> {
         let read = thread.event_lines(next_seq, last, OUTBOX_BYTES as usize).await;
         let (chunk, reached) = match read {
             Ok(read) => read,

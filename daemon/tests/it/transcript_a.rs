@@ -66,9 +66,24 @@ async fn events_of<S: AsyncRead + AsyncWrite + Unpin>(client: &mut Raw<S>, threa
 
 /// The order of the transcript.
 pub const ORDER: [&str; 18] = [
-    "threadUpdated", "branchUpdated", "toolsChanged", "toolsChanged", "runStarted", "itemCompleted", "itemStarted",
-    "interactionOpened", "runState", "interactionSettled", "interactionOpened", "runState", "interactionSettled",
-    "itemCompleted", "runState", "itemStarted", "itemCompleted", "runCompleted",
+    "threadUpdated",
+    "branchUpdated",
+    "toolsChanged",
+    "toolsChanged",
+    "runStarted",
+    "itemCompleted",
+    "itemStarted",
+    "interactionOpened",
+    "runState",
+    "interactionSettled",
+    "interactionOpened",
+    "runState",
+    "interactionSettled",
+    "itemCompleted",
+    "runState",
+    "itemStarted",
+    "itemCompleted",
+    "runCompleted",
 ];
 
 #[tokio::test]

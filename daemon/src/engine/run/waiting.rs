@@ -32,12 +32,15 @@ pub struct Waiting {
     attendance: watch::Receiver<u64>,
 }
 
+/// Makes what is asked, once the id of the interaction and its deadline are known.
+pub type MakesBody = Box<dyn FnOnce(&InteractionId, Option<Timestamp>) -> InteractionBody + Send>;
+
 /// An interaction to open for a call, or to take up again after the daemon has died.
 pub struct Asking {
     /// Its id, if it is opened now.
     pub id: InteractionId,
-    /// What is asked, with its arguments, once the id and the deadline are known.
-    pub body: Box<dyn FnOnce(&InteractionId, Option<Timestamp>) -> InteractionBody + Send>,
+    /// What is asked, with its arguments.
+    pub body: MakesBody,
     /// Its kind.
     pub kind: InteractionKind,
     /// The call.
