@@ -1,7 +1,7 @@
 //! The store seam: commit records to a log, read a range of it, read rows.
 //!
-//! Logs are the truth; rows are an index that can be rebuilt from them. [`disk`] keeps plain logs with sled as their
-//! index, [`memory`] is its twin for tests.
+//! Logs are the truth; rows are an index that can be rebuilt from them. [`DiskStore`] keeps plain logs with sled as
+//! their index, [`MemoryStore`] is its twin for tests.
 
 mod disk;
 mod fault;
