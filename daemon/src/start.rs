@@ -6,10 +6,10 @@ use ropewalk_protocol::{RpcError, Timestamp};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use super::{Daemon, Parts, idle};
 use crate::{
     clock::{Clock, Ids, SystemClock},
     connection::Serving,
+    daemon::{Daemon, Parts, stop_when_idle},
     engine::{ThreadProjector, storage_error},
     methods,
     models::Models,
@@ -45,7 +45,7 @@ pub async fn start(config: Config) -> Result<Running, RpcError> {
     let socket = bound.socket().to_owned();
     let stopping: CancellationToken = daemon.stopping().clone();
     let task = tokio::spawn(bound.serve(serving, stopping));
-    tokio::spawn(idle::stop_when_idle(daemon.clone(), config.idle_exit_ms));
+    tokio::spawn(stop_when_idle(daemon.clone(), config.idle_exit_ms));
     Ok(Running { daemon, socket, serving: task })
 }
 
