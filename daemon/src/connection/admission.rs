@@ -5,8 +5,10 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
-use ropewalk_protocol::{ErrorDetail, Lane, Limits, RpcError};
+use ropewalk_protocol::{Lane, Limits, RpcError};
 use tokio::sync::Notify;
+
+use super::refusals::overloaded;
 
 /// What one connection has asked and was not answered yet.
 pub(crate) struct Load {
@@ -65,6 +67,11 @@ impl Load {
     pub(crate) fn is_idle(&self) -> bool {
         self.in_flight.load(Ordering::Acquire) == 0
     }
+
+    /// Whether no request waits.
+    pub(crate) fn nothing_waits(&self) -> bool {
+        self.waiting.load(Ordering::Acquire) == 0
+    }
 }
 
 /// The place of one request; given back when its answer was written.
@@ -82,10 +89,4 @@ impl Drop for Permit {
         };
         self.load.changes.notify_waiters();
     }
-}
-
-/// Too many live things of one kind.
-pub(crate) fn overloaded(what: &str, limit: u64, next: &str) -> RpcError {
-    let message = format!("There are already {limit} {what}, which is the limit. {next}");
-    RpcError::retryable(ErrorDetail::Overloaded { limit, what: what.to_owned() }, message, Some(100))
 }

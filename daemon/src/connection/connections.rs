@@ -56,6 +56,11 @@ impl Connections {
         self.until(|open| open.entries.values().all(|entry| entry.load.is_idle())).await;
     }
 
+    /// Resolves when no connection has a request that waits.
+    pub async fn nobody_waits(&self) {
+        self.until(|open| open.entries.values().all(|entry| entry.load.nothing_waits())).await;
+    }
+
     /// Answers every request that waits with `shuttingDown`, from now on.
     pub fn end_waiting(&self) {
         self.end_of_waiting.cancel();

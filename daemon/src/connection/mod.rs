@@ -1,26 +1,28 @@
 //! One connection: who may ask what and how much at once, from the handshake to the end.
 //!
-//! [`Serving::connect`] runs the peer over any stream; its [`session`] admits requests and hands them to dispatch.
+//! [`Serving::connect`] runs the peer over any stream; its `session` admits requests and hands them to dispatch.
 
 mod admission;
 mod connections;
+mod refusals;
 mod session;
+mod waits;
 
-use std::{io, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use ropewalk_peer::{Options, Peer, serve_with};
-use ropewalk_protocol::{ErrorDetail, Limits, RpcError};
+use ropewalk_protocol::Limits;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 
 pub use connections::Connections;
 
 use self::{admission::Load, session::Session};
-use crate::dispatch::{Host, Table};
+use crate::dispatch::{Host, Standing, Table};
 
 /// Bytes of answers a client may leave unread before no more of its requests are read.
 const UNREAD_ANSWERS_BYTES: usize = 4 << 20;
-/// How long a connection too many may take to be told so.
-const REFUSAL: Duration = Duration::from_secs(1);
+/// How long a client may take to be told why it is closed.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// What all connections of one daemon have in common.
 pub struct Serving<H: Host> {
@@ -61,7 +63,8 @@ impl<H: Host> Serving<H> {
     {
         let load = Arc::new(Load::new(&self.limits, self.connections.changes()));
         let Some(slot) = self.connections.open(&load, self.limits.max_connections) else {
-            tokio::spawn(refuse(stream, self.limits.max_connections));
+            let limit = self.limits.max_connections;
+            self.refuse(stream, "connections", limit);
             return None;
         };
         let options = Options {
@@ -77,34 +80,52 @@ impl<H: Host> Serving<H> {
             (Arc::new(Session::new(self.clone(), client, load, slot)), feed)
         }))
     }
+
+    /// Tells a connection that cannot be served that there are too many of `what`, and closes it.
+    pub(crate) fn refuse<S>(&self, mut stream: S, what: &str, limit: u64)
+    where
+        S: AsyncWrite + Send + Unpin + 'static,
+    {
+        let error = refusals::overloaded(what, limit, "Close one that is not needed, or try again later.");
+        let line = serde_json::json!({"jsonrpc": "2.0", "id": null, "error": error}).to_string() + "\n";
+        tokio::spawn(async move {
+            let write = async {
+                stream.write_all(line.as_bytes()).await?;
+                stream.flush().await?;
+                stream.shutdown().await
+            };
+            if let Ok(Err(error)) = tokio::time::timeout(LAST_WORDS, write).await {
+                tracing::debug!(%error, "a connection too many was gone before it was told");
+            }
+        });
+    }
+
+    /// Ends all connections once the daemon has begun to stop: gives what is under way the grace of
+    /// [`Standing::Stopping`], answers what still waits with `shuttingDown`, writes what is queued, and closes.
+    pub async fn stop(&self) {
+        let grace = self.host.clock().sleep(Duration::from_millis(grace_ms(&*self.host)));
+        let wound_down = async { tokio::join!(self.host.wound_down(), self.connections.idle()) };
+        tokio::select! {
+            _ = wound_down => {}
+            () = grace => tracing::info!("the grace of the shutdown is over before everything has ended"),
+        }
+        self.connections.end_waiting();
+        // A client that does not read cannot keep the daemon from ending.
+        let _ = tokio::time::timeout(LAST_WORDS, self.connections.nobody_waits()).await;
+        self.connections.close().await;
+    }
 }
 
 fn size(limit: u64) -> usize {
     usize::try_from(limit).unwrap_or(usize::MAX)
 }
 
-async fn refuse<S: AsyncWrite + Unpin>(mut stream: S, limit: u64) {
-    let error = admission::overloaded("connections", limit, "Close one that is not needed, or try again later.");
-    let line = serde_json::json!({"jsonrpc": "2.0", "id": null, "error": error}).to_string() + "\n";
-    let write = async {
-        stream.write_all(line.as_bytes()).await?;
-        stream.flush().await?;
-        stream.shutdown().await
-    };
-    if let Ok(Err(error)) = tokio::time::timeout(REFUSAL, write).await {
-        let _: io::Error = error;
-        tracing::debug!("a connection too many was gone before it was told");
+fn grace_ms<H: Host>(host: &H) -> u64 {
+    match host.standing() {
+        Standing::Stopping { grace_ms } => grace_ms,
+        Standing::Starting { .. } | Standing::Serving => 0,
     }
 }
 
-/// Requests that still wait when the daemon ends.
-fn shutting_down(grace_ms: u64) -> RpcError {
-    RpcError::retryable(
-        ErrorDetail::ShuttingDown { grace_ms },
-        "The daemon is stopping and takes no new work. Ask again when it runs again.",
-        Some(grace_ms),
-    )
-}
-
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -1,18 +1,15 @@
 //! One connection as the daemon sees it: admits each request, and has it answered.
 
-use std::{
-    collections::HashMap,
-    sync::{
-        Arc, Mutex, PoisonError,
-        atomic::{AtomicU8, AtomicU64, Ordering},
-    },
+use std::sync::{
+    Arc, Mutex, PoisonError,
+    atomic::{AtomicU8, Ordering},
 };
 
 use futures::FutureExt;
 use ropewalk_peer::{Peer, Request, Responder, Service};
 use ropewalk_protocol::{
-    CancelRequest, CancelRequestParams, DaemonShutdown, ErrorDetail, Initialize, Lane, Method, MethodEntry,
-    Notification, RequestId, RpcError,
+    CancelRequest, CancelRequestParams, DaemonShutdown, Initialize, Lane, Method, MethodEntry, Notification, RequestId,
+    RpcError,
 };
 use serde_json::value::RawValue;
 use tokio_util::sync::CancellationToken;
@@ -21,7 +18,11 @@ use super::{
     Serving,
     admission::{Class, Load, Permit},
     connections::Slot,
-    shutting_down,
+    grace_ms,
+    refusals::{
+        already_initialized, cancelled, method_not_found, not_initialized, shutting_down, starting, waits_in_batch,
+    },
+    waits::Waits,
 };
 use crate::dispatch::{Call, Host, Peek, Standing, UntilAnswered, answer, is_answered_while_starting};
 
@@ -83,10 +84,7 @@ impl<H: Host> Session<H> {
         match (method == Initialize::NAME, state) {
             (true, NEW) | (false, INITIALIZED) => Ok(()),
             (true, _) => Err(already_initialized()),
-            (false, _) => Err(RpcError::new(
-                ErrorDetail::NotInitialized {},
-                "The first request of a connection is `initialize`; wait for its answer before anything else.",
-            )),
+            (false, _) => Err(not_initialized()),
         }
     }
 
@@ -187,96 +185,13 @@ fn respond(
     }
 }
 
-/// The requests of one connection that wait, by their ids.
-#[derive(Default)]
-struct Waits {
-    tokens: Mutex<HashMap<RequestId, (u64, CancellationToken)>>,
-    next: AtomicU64,
-}
-
-/// One of them, until it is dropped.
-struct Wait {
-    waits: Arc<Waits>,
-    id: Option<RequestId>,
-    key: u64,
-    token: CancellationToken,
-}
-
-impl Waits {
-    fn begin(self: &Arc<Self>, id: Option<RequestId>, over: &CancellationToken) -> Wait {
-        let key = self.next.fetch_add(1, Ordering::Relaxed);
-        let token = over.child_token();
-        if let Some(id) = &id {
-            let mut tokens = self.tokens.lock().unwrap_or_else(PoisonError::into_inner);
-            tokens.insert(id.clone(), (key, token.clone()));
-        }
-        Wait { waits: self.clone(), id, key, token }
-    }
-
-    fn cancel(&self, id: &RequestId) {
-        if let Some((_, token)) = self.tokens.lock().unwrap_or_else(PoisonError::into_inner).get(id) {
-            token.cancel();
-        }
-    }
-}
-
-impl Drop for Wait {
-    fn drop(&mut self) {
-        let Some(id) = &self.id else { return };
-        let mut tokens = self.waits.tokens.lock().unwrap_or_else(PoisonError::into_inner);
-        // A client may have used the id again; then the entry is the newer request's.
-        if tokens.get(id).is_some_and(|(key, _)| *key == self.key) {
-            tokens.remove(id);
-        }
-    }
-}
-
 fn check_standing(standing: Standing, entry: &MethodEntry) -> Result<(), RpcError> {
     match standing {
-        Standing::Starting { progress } if !is_answered_while_starting(entry) => {
-            let detail =
-                ErrorDetail::Unavailable { reason: "starting".to_owned(), progress, party: None, effect: None };
-            Err(RpcError::retryable(
-                detail,
-                "The daemon is still reading what it has stored. Ask again shortly.",
-                Some(250),
-            ))
-        }
+        Standing::Starting { progress } if !is_answered_while_starting(entry) => Err(starting(progress)),
         // Stopping twice is no new work.
         Standing::Stopping { grace_ms } if entry.lane == Lane::Work && entry.name != DaemonShutdown::NAME => {
             Err(shutting_down(grace_ms))
         }
         _ => Ok(()),
     }
-}
-
-fn grace_ms<H: Host>(host: &H) -> u64 {
-    match host.standing() {
-        Standing::Stopping { grace_ms } => grace_ms,
-        Standing::Starting { .. } | Standing::Serving => 0,
-    }
-}
-
-fn method_not_found(method: &str) -> RpcError {
-    let shown: String = method.chars().take(100).collect();
-    let message = format!("There is no method `{shown}`. The documentation of the protocol lists all of them.");
-    RpcError::new(ErrorDetail::MethodNotFound { method: shown }, message)
-}
-
-fn already_initialized() -> RpcError {
-    let message = "This connection has been initialised. Open another one to introduce yourself anew.";
-    RpcError::new(ErrorDetail::AlreadyInitialized {}, message)
-}
-
-fn waits_in_batch(method: &str) -> RpcError {
-    let message =
-        format!("{method} may wait here, and a batch is answered as a whole. Send it as a request of its own.");
-    RpcError::new(ErrorDetail::InvalidRequest { reason: "waits_in_batch".to_owned() }, message)
-}
-
-fn cancelled() -> RpcError {
-    RpcError::new(
-        ErrorDetail::Cancelled { reason: None },
-        "The request was cancelled by the client; nothing was undone.",
-    )
 }

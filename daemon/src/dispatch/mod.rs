@@ -1,7 +1,7 @@
 //! The table of all methods, and the way of a request through it: parameters, operations, panics.
 //!
 //! The table is jsonrpsee's, the connection ours: [`Table::on`] registers one handler a method of the catalogue, and
-//! [`answer`] calls it with a [`Call`] of this one request.
+//! `answer` calls it with a [`Call`] of this one request.
 
 mod answer;
 mod call;

@@ -5,6 +5,10 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_path_to_error::Segment;
 
+/// How long parameters may be, and how many fields an object have, for the one at fault to be searched.
+const SEARCHED_BYTES: usize = 1 << 20;
+const SEARCHED_FIELDS: usize = 16;
+
 /// Reads `text`, `{}` when there is none.
 ///
 /// # Errors
@@ -18,10 +22,39 @@ pub(crate) fn read<T: DeserializeOwned>(text: Option<&str>) -> Result<T, RpcErro
 fn read_with_path<T: DeserializeOwned>(text: &str) -> Result<T, RpcError> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
     serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
-        let path = pointer(error.path());
+        let mut path = pointer(error.path());
         let problem = Problem::of(&error.inner().to_string());
-        refusal(path, problem, &serde_json::from_str(text).unwrap_or_default())
+        let params = serde_json::from_str(text).unwrap_or_default();
+        if matches!(problem.reason, "wrong_type" | "invalid_value") && text.len() <= SEARCHED_BYTES {
+            path.extend(field_at_fault::<T>(&params, &path).map(|field| format!("/{}", escaped(&field))));
+        }
+        refusal(path, problem, &params)
     })
+}
+
+/// serde forgets the path inside of an enum with a tag. The field of the object at `path` at fault is the one without
+/// which something else is wrong, or nothing.
+fn field_at_fault<T: DeserializeOwned>(params: &Value, path: &str) -> Option<String> {
+    let complaint = |params: Value| serde_json::from_value::<T>(params).err().map(|error| error.to_string());
+    let object = params.pointer(path)?.as_object()?;
+    let tag = tag_of(object)?;
+    let complaint_now = complaint(params.clone());
+    let mut fields = object.keys().filter(|field| *field != tag).take(SEARCHED_FIELDS);
+    let at_fault = fields.find(|field| {
+        let mut without = params.clone();
+        without.pointer_mut(path).and_then(Value::as_object_mut).and_then(|object| object.remove(*field));
+        complaint(without) != complaint_now
+    });
+    Some(at_fault.map_or(tag, String::as_str).to_owned())
+}
+
+/// The tag of an object that may be one of an enum's shapes.
+fn tag_of(object: &serde_json::Map<String, Value>) -> Option<&'static str> {
+    ["type", "kind"].into_iter().find(|tag| object.contains_key(*tag))
+}
+
+fn escaped(key: &str) -> String {
+    key.replace('~', "~0").replace('/', "~1")
 }
 
 /// What serde says, without the value it says it of.
@@ -62,14 +95,13 @@ impl Problem {
 
 fn refusal(mut path: String, problem: Problem, params: &Value) -> RpcError {
     if let Some(field) = &problem.field {
-        let token = format!("/{}", field.replace('~', "~0").replace('/', "~1"));
+        let token = format!("/{}", escaped(field));
         if problem.reason == "required" || !path.ends_with(&token) {
             path.push_str(&token);
         }
     } else if problem.reason == "unknown_value" {
         // An enum with a tag is reported at its object; the value that is not known is the tag's.
-        let tag =
-            params.pointer(&path).and_then(|value| ["type", "kind"].into_iter().find(|tag| value.get(tag).is_some()));
+        let tag = params.pointer(&path).and_then(Value::as_object).and_then(tag_of);
         path.extend(tag.map(|tag| format!("/{tag}")));
     }
     let place = if path.is_empty() { "the parameters".to_owned() } else { path.clone() };
@@ -94,7 +126,7 @@ fn pointer(path: &serde_path_to_error::Path) -> String {
             Segment::Seq { index } => pointer.push_str(&format!("/{index}")),
             Segment::Map { key } => {
                 pointer.push('/');
-                pointer.push_str(&key.replace('~', "~0").replace('/', "~1"));
+                pointer.push_str(&escaped(key));
             }
             Segment::Enum { .. } | Segment::Unknown => {}
         }

@@ -130,6 +130,13 @@ impl Peer {
         self.0.closed.cancelled().await;
     }
 
+    /// Bytes in the control lane. Whoever sends without being asked looks here, so as not to fill the memory with what
+    /// nobody reads.
+    #[must_use]
+    pub fn queued_bytes(&self) -> usize {
+        self.0.queued_bytes.load(Ordering::Acquire)
+    }
+
     /// How many answers came that nobody waited for.
     #[must_use]
     pub fn ignored_answers(&self) -> u64 {

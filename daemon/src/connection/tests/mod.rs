@@ -37,21 +37,21 @@ use crate::{
 const DEADLINE: Duration = Duration::from_secs(20);
 
 /// A daemon that knows how often it did what.
-struct Toy {
-    standing: Mutex<Standing>,
+pub(crate) struct Toy {
+    pub(crate) standing: Mutex<Standing>,
     journal: ToyJournal,
     /// How often `project/create` was executed.
     created: AtomicU64,
     /// Handlers that block take one of these; a test gives them.
-    gate: Semaphore,
+    pub(crate) gate: Semaphore,
     notified: Mutex<Vec<String>>,
     disconnected: AtomicU64,
-    wound_down: Semaphore,
+    pub(crate) wound_down: Semaphore,
     changed: Notify,
 }
 
 /// A client whose feed can be held.
-struct ToyClient {
+pub(crate) struct ToyClient {
     feed: Arc<ToyFeed>,
 }
 
@@ -150,7 +150,7 @@ impl Host for Toy {
 }
 
 impl Toy {
-    fn new() -> Arc<Self> {
+    pub(crate) fn new() -> Arc<Self> {
         Arc::new(Self {
             standing: Mutex::new(Standing::Serving),
             journal: ToyJournal::default(),
@@ -182,7 +182,7 @@ fn refusal() -> RpcError {
 }
 
 /// A handler that does what the test asked for with `then` and has no result worth having.
-fn table() -> Table<Toy> {
+pub(crate) fn table() -> Table<Toy> {
     let mut table = Table::default();
     table
         .on::<Initialize>(async |_: Call<Toy>, params: InitializeParams| match params.protocol.max {
@@ -299,7 +299,7 @@ impl Setting {
     }
 }
 
-fn hello() -> Value {
+pub(crate) fn hello() -> Value {
     json!({"protocol": {"min": 1, "max": 1}, "client": {"name": "test", "version": "0"}})
 }
 
@@ -335,14 +335,14 @@ impl Stranger {
     }
 }
 
-async fn in_time<F: Future>(future: F) -> F::Output {
+pub(crate) async fn in_time<F: Future>(future: F) -> F::Output {
     tokio::time::timeout(DEADLINE, future).await.expect("it comes in time")
 }
 
-fn kind(answer: &Value) -> &str {
+pub(crate) fn kind(answer: &Value) -> &str {
     answer["error"]["data"]["kind"].as_str().unwrap_or("no error")
 }
 
-fn data(answer: &Value) -> &Value {
+pub(crate) fn data(answer: &Value) -> &Value {
     &answer["error"]["data"]
 }

@@ -72,6 +72,9 @@ fn a_wrong_type_is_named_and_never_repeated() {
 #[test]
 fn a_wrong_type_inside_of_a_tagged_value_is_named() {
     expect::<RunSubmitParams>(r#"{"threadId":"t","input":[{"type":"text","text":5}]}"#, "/input/0/text", "wrong_type");
+    let image = r#"{"threadId":"t","input":[{"type":"image","mediaType":"image/png","data":{}}]}"#;
+    expect::<RunSubmitParams>(image, "/input/0/data", "wrong_type");
+    expect::<RunSubmitParams>(r#"{"threadId":"t","input":[{"type":7,"text":"a"}]}"#, "/input/0/type", "wrong_type");
 }
 
 #[test]

@@ -1,7 +1,5 @@
 //! The peer over an in-memory pipe: what a stranger on the other end may send, and what comes of it.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
 mod calls;
 mod framing;
 mod lanes;
