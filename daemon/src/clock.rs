@@ -11,6 +11,7 @@ use std::{
 use futures::future::BoxFuture;
 use rand::RngCore;
 use ropewalk_protocol::Timestamp;
+use tokio::sync::watch;
 use uuid::Builder;
 
 /// What time it is, and waiting until it is later.
@@ -33,6 +34,41 @@ impl Clock for SystemClock {
 
     fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
         Box::pin(tokio::time::sleep(duration))
+    }
+}
+
+/// A clock that stands still until it is told to go on, for tests and simulations.
+#[derive(Clone, Debug)]
+pub struct ManualClock(watch::Sender<i64>);
+
+impl ManualClock {
+    /// A clock that shows `now`.
+    #[must_use]
+    pub fn new(now: Timestamp) -> Self {
+        Self(watch::Sender::new(now.as_millis()))
+    }
+
+    /// Lets `duration` pass at once: everybody who has slept out wakes.
+    pub fn advance(&self, duration: Duration) {
+        let millis = i64::try_from(duration.as_millis()).unwrap_or(i64::MAX);
+        self.0.send_modify(|now| *now = now.saturating_add(millis));
+    }
+}
+
+impl Clock for ManualClock {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_millis(*self.0.borrow())
+    }
+
+    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
+        let mut time = self.0.subscribe();
+        let wakes_at = self.now().plus_millis(u64::try_from(duration.as_millis()).unwrap_or(u64::MAX));
+        Box::pin(async move {
+            // A clock that is gone never goes on: neither does who sleeps by it.
+            if time.wait_for(|now| *now >= wakes_at.as_millis()).await.is_err() {
+                std::future::pending::<()>().await;
+            }
+        })
     }
 }
 

@@ -2,14 +2,12 @@
 
 use std::sync::Arc;
 
-use std::path::PathBuf;
-
 use futures::future::BoxFuture;
 use ropewalk_peer::{Feed, Peer};
+use ropewalk_protocol::RpcError;
 use serde_json::value::RawValue;
 use tokio_util::sync::CancellationToken;
 
-pub use crate::server::StartError;
 use crate::{
     catalogue::Catalogue,
     clock::Clock,
@@ -19,63 +17,57 @@ use crate::{
     server::{Home, Server, ready_line},
 };
 
-/// How a daemon is started.
+/// What a daemon is started with.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Its directory, absolute.
-    pub home: PathBuf,
-    /// Its socket, absolute.
-    pub socket: PathBuf,
-    /// When it ends by itself.
-    pub idle_exit: IdleExit,
-}
-
-/// When a daemon ends because nobody needs it: no run, no open interaction, no connection.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum IdleExit {
-    /// As the setting `idleExitMs` says.
-    #[default]
-    AsSet,
-    /// Never, whatever the setting says.
-    Never,
-    /// After so many milliseconds, whatever the setting says.
-    AfterMs(u64),
+    /// The home and its socket.
+    pub home: Home,
+    /// After how long without work or clients it exits; `None`: never.
+    pub idle_exit_ms: Option<u64>,
 }
 
 /// A daemon that answers on its socket.
 pub struct Running {
     line: String,
-    stopped: CancellationToken,
+    daemon: Arc<Daemon>,
     _bound: crate::server::Bound,
 }
 
 impl Running {
-    /// The line that says so, without a line break.
+    /// The daemon.
+    #[must_use]
+    pub const fn daemon(&self) -> &Arc<Daemon> {
+        &self.daemon
+    }
+
+    /// The line that tells whoever started the daemon that it answers.
     #[must_use]
     pub fn ready_line(&self) -> String {
         self.line.clone()
     }
 
-    /// Begins a graceful shutdown, as `daemon/shutdown` does; a second call changes nothing.
-    pub fn shutdown(&self) {
-        self.stopped.cancel();
+    /// Resolves when the daemon has stopped.
+    pub async fn wait(self) {
+        self.daemon.stopping.cancelled().await;
     }
+}
 
-    /// Waits until the daemon has ended: asked to with [`Running::shutdown`] or `daemon/shutdown`, or because it was idle.
-    pub async fn wait(&self) {
-        self.stopped.cancelled().await;
+impl Daemon {
+    /// Begins to stop.
+    pub fn stop(&self, _grace_ms: u64) {
+        self.stopping.cancel();
     }
 }
 
 /// Starts a daemon.
 ///
 /// # Errors
-/// As [`StartError`] says.
-pub async fn start(config: Config) -> Result<Running, StartError> {
-    let home = Home { directory: config.home, socket: config.socket };
-    let bound = Server::bind(&home).await?;
+/// The error of the ready line.
+pub async fn start(config: Config) -> Result<Running, RpcError> {
+    let bound = Server::bind(&config.home).await.map_err(|error| RpcError::from(&error))?;
     let line = ready_line(bound.socket(), env!("CARGO_PKG_VERSION"));
-    Ok(Running { line, stopped: CancellationToken::new(), _bound: bound })
+    drop((line, bound));
+    Err(RpcError::not_found("daemon", "placeholder"))
 }
 
 impl Host for Daemon {
@@ -114,4 +106,5 @@ pub struct Daemon {
     pub models: Arc<dyn ModelFactory>,
     /// What time it is.
     pub clock: Arc<dyn Clock>,
+    stopping: CancellationToken,
 }

@@ -2,33 +2,45 @@
 
 use std::path::PathBuf;
 
-use crate::daemon::StartError;
+use ropewalk::{Connect, Ropewalk};
+use ropewalk_protocol::RpcError;
 
-/// How a daemon is run in this process.
+/// Where an embedded daemon keeps its data.
 #[derive(Clone, Debug)]
-pub struct Config {
-    /// Its directory.
-    pub home: PathBuf,
+pub enum EmbedHome {
+    /// Nowhere.
+    Memory,
+    /// In this directory.
+    Directory(PathBuf),
+}
+
+/// How a daemon is embedded.
+#[derive(Clone, Debug)]
+pub struct EmbedConfig {
+    /// Where it keeps its data.
+    pub home: EmbedHome,
+    /// Whether other programs reach it too.
+    pub listen: bool,
 }
 
 /// A daemon that runs in this process.
 pub struct Embedded {}
 
 impl Embedded {
-    /// The builder of a client over a pipe in memory; await it to connect.
-    pub fn connect(&self) -> ropewalk::Connect {
+    /// A new connection to the daemon, as the SDK makes one.
+    pub fn connect(&self) -> Connect {
         let (ours, _theirs) = tokio::io::duplex(65_536);
-        ropewalk::Ropewalk::over(ours)
+        Ropewalk::over(ours)
     }
 
-    /// Parks what runs, writes everything down and gives the home back.
-    pub async fn shutdown(self) {}
+    /// Stops the daemon.
+    pub async fn stop(self, _grace_ms: u64) {}
 }
 
-/// Runs a daemon in this process.
+/// Starts a daemon inside this program.
 ///
 /// # Errors
-/// As [`StartError`] says.
-pub async fn embed(_: Config) -> Result<Embedded, StartError> {
+/// When the home is in use.
+pub async fn embed(_: EmbedConfig) -> Result<Embedded, RpcError> {
     Ok(Embedded {})
 }

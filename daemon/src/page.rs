@@ -90,6 +90,12 @@ impl PageQuery {
         page.finish(false)
     }
 
+    /// The cursor of this list that begins beyond an item.
+    #[must_use]
+    pub fn cursor(&self, key: &str) -> Cursor {
+        cursor_of(&self.list, key)
+    }
+
     /// Begins a page that is filled item by item, for lists whose items are read with waiting or may fail.
     #[must_use]
     pub const fn begin<T: Serialize>(&self) -> PageBuilder<'_, T> {

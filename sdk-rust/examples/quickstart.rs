@@ -1,4 +1,5 @@
 //! A tool of this program, a prompt, an approval and the answer. `call get_issue {"id":"7"}` is for the built-in model.
+#![expect(clippy::print_stdout, reason = "the answer is what the example shows")]
 
 use ropewalk::{Approval, Decision, Error, Ropewalk};
 

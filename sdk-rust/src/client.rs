@@ -13,11 +13,11 @@ use tokio::time::timeout;
 use crate::{
     Error,
     connect::Options,
-    duties::{Duties, Incoming},
+    duties::{Duties, Handlers, Incoming},
     environment::Places,
     events::{End, Hub},
     link::Link,
-    nouns::{Daemon, Endpoints, Grants, Interactions, Policies, Projects, Runs, Secrets, SettingsNoun, Threads},
+    nouns::{Daemon, Endpoints, Grants, Interactions, Policies, Projects, Runs, Secrets, Settings, Threads},
     transport::{self, Duplex},
 };
 
@@ -54,8 +54,12 @@ pub(crate) async fn connect(stream: Option<Box<dyn Duplex>>, options: Options) -
             Box::new(transport::open(&places, start).await?)
         }
     };
-    let duties =
-        Arc::new(Duties::new(Link::new(options.timeouts.call), options.approvals.clone(), options.input.clone()));
+    let handlers = Handlers {
+        approvals: options.approvals.clone(),
+        input: options.input.clone(),
+        changes: options.changes.clone(),
+    };
+    let duties = Arc::new(Duties::new(Link::new(options.timeouts.call), handlers));
     let service = Arc::new(Incoming(Arc::clone(&duties)));
     duties.link.connect(serve(stream, ropewalk_peer::Options::default(), service, Arc::new(NoFeed)));
 
@@ -89,7 +93,7 @@ async fn initialize(
             input: options.input.is_some(),
             navigation: false,
         },
-        opt_out: options.opt_out.clone(),
+        opt_out: options.opt_out(),
         app_id: None,
         surface: None,
         token: None,
@@ -175,8 +179,8 @@ impl Client {
 
     /// Settings of the daemon.
     #[must_use]
-    pub fn settings(&self) -> SettingsNoun {
-        SettingsNoun::new(self.clone())
+    pub fn settings(&self) -> Settings {
+        Settings::new(self.clone())
     }
 
     /// What waits for somebody, whoever may settle it.
@@ -280,8 +284,10 @@ impl Drop for Ending {
 
 fn end(duties: &Duties) -> Option<ropewalk_peer::Peer> {
     duties.hub.end(End::Closed);
+    let peer = duties.link.disconnect();
+    // After the connection, so that work that is given up is not answered as if it had failed.
     duties.end();
-    duties.link.disconnect()
+    peer
 }
 
 impl fmt::Debug for Client {

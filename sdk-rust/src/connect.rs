@@ -3,12 +3,12 @@
 use std::{fmt, future::IntoFuture, path::PathBuf, sync::Arc, time::Duration};
 
 use futures::{FutureExt, future::BoxFuture};
-use ropewalk_protocol::InstanceId;
+use ropewalk_protocol::{DataChanged, DataChangedParams, InstanceId, Notification};
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::{
     Approval, Client, Error, IntoApprovalAnswer, IntoInputAnswer, Questions, client,
-    duties::{ApprovalHandler, InputHandler},
+    duties::{ApprovalHandler, ChangeHandler, InputHandler},
     environment,
     transport::Duplex,
 };
@@ -64,6 +64,7 @@ pub(crate) struct Options {
     pub(crate) start_on_demand: bool,
     pub(crate) approvals: Option<Arc<ApprovalHandler>>,
     pub(crate) input: Option<Arc<InputHandler>>,
+    pub(crate) changes: Option<Arc<ChangeHandler>>,
     pub(crate) needs_approvals: bool,
     pub(crate) needs_input: bool,
     pub(crate) opt_out: Vec<String>,
@@ -92,7 +93,8 @@ impl Connect {
             input: None,
             needs_approvals: false,
             needs_input: false,
-            opt_out: vec!["data/changed".to_owned()],
+            changes: None,
+            opt_out: Vec::new(),
             timeouts: Timeouts {
                 start: Duration::from_secs(30),
                 initialize: Duration::from_secs(10),
@@ -196,7 +198,15 @@ impl Connect {
         self
     }
 
-    /// What the daemon does not send: `itemDelta`, `toolProgress`. `data/changed` is never sent to this SDK.
+    /// Who is told that lists may have changed, at most every 250 ms. Called by the one task that reads from the daemon:
+    /// it hands the news on and returns. A panic is logged and changes nothing.
+    pub fn on_change(mut self, handler: impl Fn(DataChangedParams) + Send + Sync + 'static) -> Self {
+        self.options.changes = Some(Arc::new(handler));
+        self
+    }
+
+    /// What the daemon does not send: `itemDelta`, `toolProgress`. `data/changed` is sent to those alone who registered
+    /// [`on_change`](Self::on_change).
     pub fn opt_out(mut self, ephemeral: impl Into<String>) -> Self {
         self.options.opt_out.push(ephemeral.into());
         self
@@ -237,6 +247,12 @@ impl Options {
             return Err(Error::InvalidOption { option: "name", reason });
         }
         Ok(())
+    }
+
+    /// What the daemon is told not to send.
+    pub(crate) fn opt_out(&self) -> Vec<String> {
+        let changes = self.changes.is_none().then(|| DataChanged::NAME.to_owned());
+        self.opt_out.iter().cloned().chain(changes).collect()
     }
 
     pub(crate) fn client_name(&self) -> String {

@@ -75,8 +75,9 @@ pub(crate) fn daemon_programs() -> Vec<PathBuf> {
         return vec![program];
     }
     let beside = env::current_exe().ok().and_then(|own| Some(own.parent()?.join(PROGRAM)));
-    let in_path = env::var_os("PATH").map(|path| env::split_paths(&path).map(|dir| dir.join(PROGRAM)).collect());
-    beside.into_iter().chain(in_path.unwrap_or_else(Vec::new)).collect()
+    let in_path =
+        env::var_os("PATH").map(|path| env::split_paths(&path).map(|dir| dir.join(PROGRAM)).collect::<Vec<_>>());
+    beside.into_iter().chain(in_path.unwrap_or_default()).collect()
 }
 
 /// The name of the own executable, as far as it can be a client's name.

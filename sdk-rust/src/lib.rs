@@ -39,7 +39,7 @@
 //! **Tools run in your program, with its permissions, and are not sandboxed.** A handler checks its arguments and whether
 //! its caller may do what it asks for.
 //!
-//! Every future is `Send` and may be dropped at any point without stopping what was submitted. Handlers run in a fence:
+//! It needs a tokio runtime with time and I/O. Every future is `Send` and may be dropped at any point without stopping what was submitted. Handlers run in a fence:
 //! a panic is the answer to that one call.
 
 mod client;
@@ -66,7 +66,7 @@ pub use connect::{Connect, Ropewalk};
 pub use duties::{Approval, InputReply, IntoApprovalAnswer, IntoInputAnswer, Questions};
 pub use error::Error;
 pub use events::EventStream;
-pub use nouns::{Daemon, Endpoints, Grants, Interactions, Policies, Projects, Runs, Secrets, SettingsNoun, Threads};
+pub use nouns::{Daemon, Endpoints, Grants, Interactions, Policies, Projects, Runs, Secrets, Settings, Threads};
 pub use run::{Input, Run, RunEvent, RunRequest, RunResult, RunStream};
 pub use thread::{Registration, ResumeThread, Resumed, StartThread, Thread};
 pub use tools::{IntoToolResult, Json, NoArguments, Tool, ToolBuilder, ToolContext, ToolError, ToolOutput, Tools};

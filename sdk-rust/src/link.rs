@@ -6,10 +6,10 @@ use std::{
 };
 
 use ropewalk_peer::Peer;
-use ropewalk_protocol::{ErrorDetail, Limits, Method, ToolProgressParams, ToolProgressSent};
+use ropewalk_protocol::{DaemonStatus, Empty, ErrorDetail, Limits, Method, ToolProgressParams, ToolProgressSent};
 use serde::Deserialize;
 use serde_json::value::{RawValue, to_raw_value};
-use tokio::time::{Instant, sleep, timeout_at};
+use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 
 use crate::Error;
 
@@ -17,6 +17,8 @@ use crate::Error;
 const ENVELOPE_BYTES: u64 = 4_096;
 /// How often a daemon that is still starting is asked again.
 const STARTING_PAUSE: Duration = Duration::from_millis(200);
+/// After so long without a word a daemon is asked how it is, by those who wait for events.
+const QUIET: Duration = Duration::from_secs(60);
 /// What the wire says a wait takes when its length is not given.
 const DEFAULT_WAIT_MS: u64 = 60_000;
 
@@ -25,12 +27,13 @@ pub(crate) struct Link {
     peer: Mutex<Option<Peer>>,
     limits: OnceLock<Limits>,
     patience: Duration,
+    heard: Mutex<Option<Instant>>,
 }
 
 impl Link {
     /// A link without a connection; every call on it says that it is disconnected.
     pub(crate) const fn new(patience: Duration) -> Self {
-        Self { peer: Mutex::new(None), limits: OnceLock::new(), patience }
+        Self { peer: Mutex::new(None), limits: OnceLock::new(), patience, heard: Mutex::new(None) }
     }
 
     pub(crate) fn connect(&self, peer: Peer) {
@@ -49,6 +52,29 @@ impl Link {
             peer.close();
         }
         peer
+    }
+
+    /// Something came from the daemon.
+    pub(crate) fn hear(&self) {
+        *self.heard.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+    }
+
+    /// Resolves when the daemon is mute: silent for a minute, and then not even saying how it is.
+    pub(crate) async fn mute(&self) -> Error {
+        loop {
+            let heard = *self.heard.lock().unwrap_or_else(PoisonError::into_inner);
+            let asked_at = heard.unwrap_or_else(Instant::now) + QUIET;
+            sleep_until(asked_at).await;
+            let silent =
+                self.heard.lock().unwrap_or_else(PoisonError::into_inner).is_none_or(|at| at + QUIET <= asked_at);
+            // A refusal is a sign of life as good as any.
+            if silent
+                && let Err(error) = self.call::<DaemonStatus>(&Empty {}).await
+                && error.kind().is_none()
+            {
+                return error;
+            }
+        }
     }
 
     pub(crate) fn is_connected(&self) -> bool {
@@ -87,6 +113,9 @@ impl Link {
         loop {
             let peer = self.peer()?;
             let answer = timeout_at(deadline, peer.call_raw(method, Some(params))).await;
+            if answer.is_ok() {
+                self.hear();
+            }
             let answer = answer.map_err(|_| Error::Timeout {
                 what: method.to_owned(),
                 after_ms: u64::try_from(patience.as_millis()).unwrap_or(u64::MAX),

@@ -14,10 +14,7 @@ use tokio::{
     time::timeout,
 };
 
-use crate::{
-    Error,
-    environment::{Places, daemon_programs},
-};
+use crate::{Error, environment::Places};
 
 /// A daemon started on demand ends after so long without work and connections.
 const IDLE_EXIT_MS: &str = "900000";
@@ -37,10 +34,14 @@ struct StartError {
     message: String,
 }
 
-/// Starts the first daemon program there is and waits until it is ready. Gives the socket it listens on.
-pub(crate) async fn start_daemon(places: &Places, deadline: Duration) -> Result<PathBuf, Error> {
+/// Starts the first of the programs that there is and waits until it is ready. Gives the socket it listens on.
+pub(crate) async fn start_daemon(
+    programs: Vec<PathBuf>,
+    places: &Places,
+    deadline: Duration,
+) -> Result<PathBuf, Error> {
     let mut tried = Vec::new();
-    for program in daemon_programs() {
+    for program in programs {
         tried.push(program.display().to_string());
         match spawn(&program, places) {
             Ok(child) => return await_ready(child, &tried, deadline).await,

@@ -8,7 +8,11 @@ use tokio::{
     time::timeout,
 };
 
-use crate::{Error, environment::Places, start::start_daemon};
+use crate::{
+    Error,
+    environment::{Places, daemon_programs},
+    start::start_daemon,
+};
 
 /// What a connection runs over.
 pub(crate) trait Duplex: AsyncRead + AsyncWrite + Send + Unpin {}
@@ -26,7 +30,7 @@ pub(crate) async fn open(places: &Places, start: Option<Duration>) -> Result<Str
         Err(_) => {}
     }
     let Some(deadline) = start else { return Err(Error::NotRunning { socket: places.socket.clone() }) };
-    match start_daemon(places, deadline).await {
+    match start_daemon(daemon_programs(), places, deadline).await {
         Ok(socket) => {
             let stream = connect(&socket).await.map_err(|error| unusable(&socket, error))?;
             checked(stream, &socket)

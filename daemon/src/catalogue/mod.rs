@@ -10,6 +10,7 @@ mod directory;
 mod document;
 mod endpoints;
 mod grants;
+mod keeper;
 mod policies;
 mod projects;
 mod refusal;

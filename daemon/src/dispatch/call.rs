@@ -6,6 +6,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
+use futures::future::BoxFuture;
 use ropewalk_protocol::OperationId;
 use tokio_util::sync::CancellationToken;
 
@@ -52,6 +53,11 @@ impl<H: Host> Call<H> {
         self.until_answered.keep(Box::new(guard));
     }
 
+    /// Has something begin once the answer to this request stands in the control lane.
+    pub fn after_answer(&self, work: impl Future<Output = ()> + Send + 'static) {
+        self.keep_until_answered(AfterAnswer(Some(Box::pin(work))));
+    }
+
     /// Says that the operation stands in the journal, while the handler goes on waiting: equal requests that came
     /// meanwhile are answered from there from now on. Without it they wait until the handler has returned.
     pub fn committed(&self) {
@@ -83,6 +89,17 @@ impl<H: Host> fmt::Debug for Call<H> {
             .field("operation", &self.operation)
             .field("in_batch", &self.in_batch)
             .finish_non_exhaustive()
+    }
+}
+
+/// Work that begins when this is dropped.
+struct AfterAnswer(Option<BoxFuture<'static, ()>>);
+
+impl Drop for AfterAnswer {
+    fn drop(&mut self) {
+        if let Some(work) = self.0.take() {
+            tokio::spawn(work);
+        }
     }
 }
 

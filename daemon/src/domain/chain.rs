@@ -80,7 +80,12 @@ impl ChainReader {
     /// Walks up from `link`, at most `limit` messages, newest first, as far as the window reaches. The second value is
     /// where to go on, `None` at the root.
     #[must_use]
-    pub fn walk(&self, thread_id: &ThreadId, link: &Link, limit: usize) -> (VecDeque<(Link, ChainMessage)>, Option<Link>) {
+    pub fn walk(
+        &self,
+        thread_id: &ThreadId,
+        link: &Link,
+        limit: usize,
+    ) -> (VecDeque<(Link, ChainMessage)>, Option<Link>) {
         let mut found = VecDeque::new();
         let mut next = Some(link.clone());
         while let Some(at) = next.clone() {

@@ -1,8 +1,6 @@
 //! A step: the model's answer, its text items and the batch it asks for.
 
-use ropewalk_protocol::{
-    Event, Item, ItemBody, ItemId, ItemState, MessageId, Role, RunId, ToolCallItem, Usage,
-};
+use ropewalk_protocol::{Event, Item, ItemBody, ItemId, ItemState, MessageId, Role, RunId, ToolCallItem, Usage};
 
 use super::{AnsweredCall, Change, Fact, Joined, ProviderParts};
 

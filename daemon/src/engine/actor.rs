@@ -7,9 +7,10 @@ use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 
 use super::{
-    Bus, Engine, Shared, ThreadHandle, Turn, rows, run,
+    Bus, Engine, Shared, ThreadHandle, Turn,
     live::Live,
     operations::{acknowledge, offer_interaction},
+    rows, run,
     shared::storage_error,
     thread::Inner,
     turn::{Ephemeral, raw},
@@ -207,7 +208,9 @@ impl Actor {
                 }
                 self.handle.shared().quieter.notify_waiters();
             }
-            Effect::Offer(interaction_id) => offer_interaction(&mut self.live, &self.state, &self.handle, &interaction_id),
+            Effect::Offer(interaction_id) => {
+                offer_interaction(&mut self.live, &self.state, &self.handle, &interaction_id)
+            }
             Effect::Settled(settlement) => {
                 let params = InteractionSettledParams {
                     interaction_id: settlement.interaction_id.clone(),

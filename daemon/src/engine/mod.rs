@@ -9,9 +9,9 @@ mod attached;
 mod bus;
 mod history;
 mod live;
-mod lookup;
+pub mod lookup;
 mod operations;
-mod rows;
+pub mod rows;
 mod run;
 mod shared;
 mod thread;
@@ -25,11 +25,11 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use ropewalk_protocol::{RpcError, RunId, RunStatus, ThreadId};
+use ropewalk_protocol::{InteractionId, Policy, RpcError, Run, RunId, RunStatus, ThreadId};
 
 pub use actor::Job;
 pub use attached::{AttachedClient, ConnectionId, Offer, Subscriber};
-pub use bus::{Bus, Cursor};
+pub use bus::{Batch, Bus, Cursor, Wants};
 pub use operations::{Answering, HeaderPatch, Resume, Resumed, StartRequest, Started, StopTarget, SubmitRequest};
 pub use rows::ThreadProjector;
 pub use shared::{Shared, storage_error};
@@ -126,12 +126,39 @@ impl Engine {
         self.thread(&thread_id)
     }
 
+    /// A run as it was last written, asleep or not.
+    ///
+    /// # Errors
+    /// `notFound` for an unknown run.
+    pub fn run(&self, run_id: &RunId) -> Result<Run, RpcError> {
+        lookup::run(&self.shared, run_id).map(|(run, _)| run)
+    }
+
+    /// The thread an interaction belongs to.
+    ///
+    /// # Errors
+    /// `notFound` for an unknown interaction.
+    pub fn thread_of_interaction(self: &Arc<Self>, id: &InteractionId) -> Result<ThreadHandle, RpcError> {
+        let home = lookup::interaction_home(&self.shared, id)?;
+        self.thread(&home.thread_id)
+    }
+
     /// How many runs are in which state, ended ones not counted, and how many interactions are open.
     ///
     /// # Errors
     /// When the index cannot be read.
     pub fn counts(&self) -> Result<(std::collections::BTreeMap<RunStatus, u64>, u64, u64), RpcError> {
         lookup::counts(&self.shared)
+    }
+
+    /// A rule has been set or removed: every thread it holds for looks again.
+    pub async fn rule_changed(&self, policy: &Policy, client_name: Option<String>) {
+        for thread in self.awake() {
+            let here = policy.thread_id.as_ref().is_none_or(|id| id == thread.id());
+            if here {
+                thread.rule_changed(policy.clone(), client_name.clone()).await;
+            }
+        }
     }
 
     /// Parks what runs, for a clean exit: drivers end, and the next start takes up where they were.

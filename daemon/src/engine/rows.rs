@@ -37,6 +37,15 @@ pub struct ThreadRow {
     pub tools_revision: u64,
 }
 
+impl ThreadRow {
+    /// The header as lists show it: without a title it has the first line of its first input (ruling 20).
+    #[must_use]
+    pub fn listed(self) -> Thread {
+        let title = self.thread.title.clone().or(self.first_line);
+        Thread { title, ..self.thread }
+    }
+}
+
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct BranchRow {
@@ -110,6 +119,15 @@ pub fn changed(state: &mut ThreadState, records: &[Record]) -> Result<Vec<RowCha
     Ok(rows)
 }
 
+/// Reads the row of a tool set.
+///
+/// # Errors
+/// When the row is not understood.
+pub fn tool_set(key: &Key, bytes: &[u8]) -> Result<(ClientRef, ToolSet), StoreError> {
+    let row: ToolSetRow = parse(key, bytes)?;
+    Ok((row.owner, ToolSet { lasting: row.lasting, tools: row.tools }))
+}
+
 /// Reads a thread from its rows.
 ///
 /// # Errors
@@ -123,7 +141,9 @@ pub fn load(rows: &dyn Rows, id: &ThreadId) -> Result<Option<ThreadState>, Store
     for (key, row) in parts::<BranchRow>(rows, "branch", id)? {
         let branch_id = BranchId::from(key.last_part().unwrap_or_default());
         let queue = get::<VecDeque<QueuedInput>>(rows, &keys::part("queue", id, &branch_id))?.unwrap_or_default();
-        state.branches.insert(branch_id, BranchState { branch: row.branch, head: row.head, queue, bad_end: row.bad_end });
+        state
+            .branches
+            .insert(branch_id, BranchState { branch: row.branch, head: row.head, queue, bad_end: row.bad_end });
     }
     for (_, row) in parts::<ToolSetRow>(rows, "tools", id)? {
         state.tool_sets.insert(row.owner, ToolSet { lasting: row.lasting, tools: row.tools });
@@ -217,11 +237,7 @@ fn queued_runs(rows: &mut Vec<RowChange>, state: &ThreadState, branch_id: &Branc
     Ok(())
 }
 
-fn runs(
-    rows: &mut Vec<RowChange>,
-    state: &ThreadState,
-    touched: &crate::domain::Touched,
-) -> Result<(), StoreError> {
+fn runs(rows: &mut Vec<RowChange>, state: &ThreadState, touched: &crate::domain::Touched) -> Result<(), StoreError> {
     let id = &state.thread.thread_id;
     for run_id in &touched.dropped {
         rows.push(RowChange::Delete(keys::run(run_id)));

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ropewalk_protocol::{Effect, EndpointId, ErrorDetail, RpcError, Thread};
+use ropewalk_protocol::{DataKind, Effect, EndpointId, ErrorDetail, RpcError, Thread};
 use tokio::sync::Notify;
 
 use crate::{
@@ -13,6 +13,9 @@ use crate::{
     store::{Store, StoreError},
     tools::{ToolSpec, schema::SchemaCache},
 };
+
+/// Told of a thing that lists show: its kind and its id.
+pub type TellsChanges = Arc<dyn Fn(DataKind, &str) + Send + Sync>;
 
 /// The seams and documents every thread works with.
 pub struct Shared {
@@ -29,7 +32,7 @@ pub struct Shared {
     /// The tools of every run that are not a client's.
     pub app_tools: Vec<Arc<ToolSpec>>,
     /// Told whenever anything lists show has changed, with kind and id.
-    pub changes: Arc<dyn Fn(ropewalk_protocol::DataKind, &str) + Send + Sync>,
+    pub changes: TellsChanges,
     /// Schemas that have been made ready.
     pub schemas: SchemaCache,
     /// Rung when a run ends or a client leaves, for the daemon's idle exit.

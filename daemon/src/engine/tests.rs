@@ -1,0 +1,1 @@
+//! Tests of threads and runs over the store in memory.

@@ -16,3 +16,8 @@ pub(super) fn caller(call: &Call) -> Caller {
         }),
     }
 }
+
+/// The operation of a change of a thread.
+pub(super) fn operation(call: &Call) -> Option<Operation> {
+    caller(call).operation
+}

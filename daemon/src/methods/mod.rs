@@ -1,8 +1,16 @@
 //! One short function a method: translate in, call once, translate out.
 
 mod caller;
+mod check;
+pub mod daemon;
 pub mod endpoints;
 pub mod grants;
+pub mod interactions;
 pub mod policies;
 pub mod projects;
+pub mod runs;
 pub mod settings;
+mod table;
+pub mod threads;
+
+pub use table::table;

@@ -12,7 +12,9 @@ use crate::{catalogue::is_listed, dispatch::Call, page::PageQuery};
 /// # Errors
 /// `invalidParams`, `notFound` (project, thread), `conflict`, `unavailable`.
 pub async fn set(call: Call, params: PolicySetParams) -> Result<PolicyChanged, RpcError> {
-    Ok(call.daemon.catalogue.set_policy(caller(&call), PolicyOrigin::Owner, params).await?)
+    let changed = call.daemon.catalogue.set_policy(caller(&call), PolicyOrigin::Owner, params).await?;
+    call.daemon.engine.rule_changed(&changed.policy, Some(call.client.client_ref().client_name)).await;
+    Ok(changed)
 }
 
 /// `policy/remove`
@@ -20,7 +22,12 @@ pub async fn set(call: Call, params: PolicySetParams) -> Result<PolicyChanged, R
 /// # Errors
 /// `notFound`, `conflict`, `unavailable`.
 pub async fn remove(call: Call, params: PolicyRemoveParams) -> Result<Removed, RpcError> {
-    Ok(call.daemon.catalogue.remove_policy(caller(&call), params).await?)
+    let before = call.daemon.catalogue.snapshot().policies.get(&params.policy_id).cloned();
+    let removed = call.daemon.catalogue.remove_policy(caller(&call), params).await?;
+    if let Some(policy) = before {
+        call.daemon.engine.rule_changed(&policy, Some(call.client.client_ref().client_name)).await;
+    }
+    Ok(removed)
 }
 
 /// `policy/list`

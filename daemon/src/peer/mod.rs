@@ -1,17 +1,15 @@
-//! Placeholder until clients are attached: who a client is.
+//! One attached client: who it is, what it can do, what it is asked, and the events it is sent.
+//!
+//! [`Client`] is what the engine sees of a connection; its [`EventFeed`] is where the connection's writer gets events
+//! from when nothing more urgent is to be sent; [`Clients`] is all of them.
 
-use ropewalk_protocol::ClientRef;
+mod client;
+mod clients;
+mod feed;
 
-/// One attached client.
-pub struct Client {
-    /// Who it is.
-    pub client: ClientRef,
-}
+#[cfg(test)]
+mod tests;
 
-impl Client {
-    /// Who it is, as documents name it.
-    #[must_use]
-    pub fn client_ref(&self) -> ClientRef {
-        self.client.clone()
-    }
-}
+pub use client::{Client, Session};
+pub use clients::Clients;
+pub use feed::{EventFeed, HoldGuard};

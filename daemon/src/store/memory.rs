@@ -292,7 +292,7 @@ impl Rows for BaseRows<'_> {
     }
 
     fn scan(&self, scan: &Scan) -> Result<Vec<(Key, Vec<u8>)>, StoreError> {
-        Ok(scan_map(self.0, scan, |key, value| Some((key.clone(), value.clone()))))
+        Ok(scan_map(self.0, scan, |key, value| (key.clone(), value.clone())))
     }
 }
 

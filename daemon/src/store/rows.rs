@@ -39,17 +39,13 @@ fn successor(prefix: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Answers a scan from rows in memory.
-pub(super) fn scan_map<V, T>(
-    map: &BTreeMap<Key, V>,
-    scan: &Scan,
-    mut take: impl FnMut(&Key, &V) -> Option<T>,
-) -> Vec<T> {
+pub(super) fn scan_map<V, T>(map: &BTreeMap<Key, V>, scan: &Scan, take: impl Fn(&Key, &V) -> T) -> Vec<T> {
     let Some(range) = bounds(scan) else { return Vec::new() };
     let mut found = Vec::new();
     let mut range = map.range(range);
     while found.len() < scan.limit {
         let Some((key, value)) = (if scan.reverse { range.next_back() } else { range.next() }) else { break };
-        found.extend(take(key, value));
+        found.push(take(key, value));
     }
     found
 }
@@ -103,20 +99,32 @@ impl Rows for Overlay<'_> {
 
     fn scan(&self, scan: &Scan) -> Result<Vec<(Key, Vec<u8>)>, StoreError> {
         let everything = Scan { limit: usize::MAX, ..scan.clone() };
-        let changed = scan_map(&self.pending, &everything, |key, value| Some((key.clone(), value.clone())));
-        // Each change can hide at most one row of the base, so this many are enough whatever the changes are.
-        let wanted = scan.limit.saturating_add(changed.len());
-        let mut merged: BTreeMap<_, _> = self.base.scan(&Scan { limit: wanted, ..scan.clone() })?.into_iter().collect();
-        for (key, value) in changed {
-            match value {
-                Some(value) => merged.insert(key, value),
-                None => merged.remove(&key),
-            };
-        }
-        Ok(if scan.reverse {
-            merged.into_iter().rev().take(scan.limit).collect()
-        } else {
-            merged.into_iter().take(scan.limit).collect()
-        })
+        let changed = scan_map(&self.pending, &everything, |key, value| (key.clone(), value.clone()));
+        merge(self.base, scan, changed)
     }
+}
+
+/// Answers a scan from `base` as it is with `changed`, all changes within the scan's bounds, made to it.
+pub(super) fn merge(
+    base: &dyn Rows,
+    scan: &Scan,
+    changed: Vec<(Key, Option<Vec<u8>>)>,
+) -> Result<Vec<(Key, Vec<u8>)>, StoreError> {
+    if changed.is_empty() {
+        return base.scan(scan);
+    }
+    // Each change can hide at most one row of the base, so this many are enough whatever the changes are.
+    let wanted = scan.limit.saturating_add(changed.len());
+    let mut merged: BTreeMap<_, _> = base.scan(&Scan { limit: wanted, ..scan.clone() })?.into_iter().collect();
+    for (key, value) in changed {
+        match value {
+            Some(value) => merged.insert(key, value),
+            None => merged.remove(&key),
+        };
+    }
+    Ok(if scan.reverse {
+        merged.into_iter().rev().take(scan.limit).collect()
+    } else {
+        merged.into_iter().take(scan.limit).collect()
+    })
 }

@@ -10,13 +10,8 @@ use ropewalk_protocol::{CallDecision, CallId, DecidedVia, PolicyDecision};
 use serde_json::{Map, Value};
 
 use super::{
-    CallFailure, Effective, SourceCall, SourceResult, ToolSource, ToolSpec,
-    arguments::parse_arguments,
-    names::near_names,
-    repair::repair,
-    results::cut_content,
-    schema::Schema,
-    summary::summary,
+    CallFailure, Effective, SourceCall, SourceResult, ToolSource, ToolSpec, arguments::parse_arguments,
+    names::near_names, repair::repair, results::cut_content, schema::Schema, summary::summary,
 };
 use crate::domain::CallEnd;
 
@@ -176,12 +171,7 @@ fn arguments<D: Desk>(
     }
 }
 
-fn record<D: Desk>(
-    desk: &D,
-    call: &ModelToolCall,
-    seen: Seen,
-    outcome: Result<SourceResult, Refused>,
-) -> CallEnd {
+fn record<D: Desk>(desk: &D, call: &ModelToolCall, seen: Seen, outcome: Result<SourceResult, Refused>) -> CallEnd {
     let label = seen.tool.as_ref().map_or(call.name.as_str(), |tool| tool.rule_name());
     let mut end = match outcome {
         Ok(result) => of_result(label, result),
@@ -193,8 +183,7 @@ fn record<D: Desk>(
         }
     };
     end.summary = seen.summary.or_else(|| Some(label.to_owned()));
-    end.repaired =
-        seen.repaired.map(|(repaired, original)| (Value::Object(repaired), Value::Object(original)));
+    end.repaired = seen.repaired.map(|(repaired, original)| (Value::Object(repaired), Value::Object(original)));
     end
 }
 

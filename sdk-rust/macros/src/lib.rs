@@ -2,13 +2,15 @@
 
 mod expand;
 mod options;
+#[cfg(test)]
+mod tests;
 
 use proc_macro::TokenStream;
 
 /// Turns an `async fn` into a tool: a function of the same name without parameters that returns a `ropewalk::Tool`,
 /// declaration and handler in one value.
 ///
-/// ```ignore
+/// ```text
 /// /// Read an issue.
 /// #[ropewalk::tool(namespace = "tracker", read_only)]
 /// async fn get_issue(args: GetIssue, cx: ropewalk::ToolContext) -> Result<String, ropewalk::ToolError> { … }

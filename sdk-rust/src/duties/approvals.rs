@@ -47,7 +47,7 @@ impl Deref for Approval {
 
 /// Takes an `approval/request` in.
 pub(super) fn take(duties: &Arc<Duties>, request: Request) {
-    let Some(handler) = duties.approvals.clone() else {
+    let Some(handler) = duties.handlers.approvals.clone() else {
         return request.responder.error(no_handler::<ApprovalAsk>());
     };
     let Some((request, responder)) = params::<ApprovalRequest>(request) else { return };
@@ -59,8 +59,8 @@ pub(super) fn take(duties: &Arc<Duties>, request: Request) {
         let answer = fenced(async move { handler(approval).await }).await;
         let answer = match answer {
             Ok(Some(answer)) => written(&answer),
-            Ok(None) => Err(declined("approval", "gave no answer")),
-            Err(panic) => Err(declined("approval", &format!("panicked: {panic}"))),
+            Ok(None) => Err(Box::new(declined("approval", "gave no answer"))),
+            Err(panic) => Err(Box::new(declined("approval", &format!("panicked: {panic}")))),
         };
         duties.ledger.finish(&id, answer);
     });

@@ -34,6 +34,7 @@ pub(crate) struct ThreadTools {
     next: AtomicU64,
 }
 
+#[derive(Clone)]
 struct Bound {
     tool: Tool,
     registration: u64,
@@ -44,6 +45,12 @@ struct Bound {
 pub(crate) struct Registered {
     pub(crate) key: ToolKey,
     pub(crate) registration: u64,
+}
+
+/// Handlers that are bound on trial, until the daemon has agreed: dropped without [`Trial::keep`], all is as it was.
+pub(crate) struct Trial<'a> {
+    handlers: &'a ThreadTools,
+    before: Option<HashMap<ToolKey, Bound>>,
 }
 
 /// Says that a thread is being started, until it is dropped.
@@ -93,13 +100,33 @@ impl Drop for Starting<'_> {
     }
 }
 
+impl Trial<'_> {
+    /// The handlers stay as they are now.
+    pub(crate) fn keep(mut self) {
+        self.before = None;
+    }
+}
+
+impl Drop for Trial<'_> {
+    fn drop(&mut self) {
+        if let Some(before) = self.before.take() {
+            *self.handlers.lock() = before;
+        }
+    }
+}
+
 impl ThreadTools {
-    /// Binds a handler in the place of one with the same key, which is returned.
-    pub(crate) fn bind(&self, tool: Tool) -> (Registered, Option<Tool>) {
+    /// Begins a trial.
+    pub(crate) fn trial(&self) -> Trial<'_> {
+        Trial { handlers: self, before: Some(self.lock().clone()) }
+    }
+
+    /// Binds a handler in the place of one with the same key.
+    pub(crate) fn bind(&self, tool: Tool) -> Registered {
         let registration = self.next.fetch_add(1, Ordering::Relaxed);
         let key = tool.key();
-        let before = self.lock().insert(key.clone(), Bound { tool, registration });
-        (Registered { key, registration }, before.map(|bound| bound.tool))
+        self.lock().insert(key.clone(), Bound { tool, registration });
+        Registered { key, registration }
     }
 
     /// Takes a handler back, unless another has taken its place.
@@ -110,12 +137,10 @@ impl ThreadTools {
         }
     }
 
-    /// Replaces all handlers; returns those there were.
-    pub(crate) fn replace(&self, tools: &Tools) -> Tools {
-        let before = self.tools();
+    /// Replaces all handlers.
+    pub(crate) fn replace(&self, tools: &Tools) {
         self.lock().clear();
         tools.iter().for_each(|tool| drop(self.bind(tool.clone())));
-        before
     }
 
     /// The tools, in the order of their names.

@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use ropewalk_peer::{Peer, Request, Responder, Service};
 use ropewalk_protocol::{
-    ApprovalAsk, ErrorDetail, InputAsk, InteractionInvalidAnswer, InteractionInvalidAnswerParams,
-    InteractionSettledParams, InteractionSettledSent, Method, Notification, RpcError, ThreadEventSent, ToolCall,
+    ApprovalAsk, DataChanged, DataChangedParams, ErrorDetail, InputAsk, InteractionInvalidAnswer,
+    InteractionInvalidAnswerParams, InteractionSettledParams, InteractionSettledSent, Method, Notification, RpcError,
+    ThreadEventSent, ToolCall,
 };
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::value::RawValue;
 
-use super::{Duties, approvals, calls, ledger::Answer, questions};
+use super::{Duties, approvals, calls, fence, ledger::Answer, questions};
 use crate::events::{Delivered, End};
 
 /// The client's end of the connection.
@@ -18,6 +19,7 @@ pub(crate) struct Incoming(pub(crate) Arc<Duties>);
 
 impl Service for Incoming {
     fn request(&self, _: &Peer, request: Request) {
+        self.0.link.hear();
         match request.method.as_str() {
             ToolCall::NAME => calls::take(&self.0, request),
             ApprovalAsk::NAME => approvals::take(&self.0, request),
@@ -31,6 +33,7 @@ impl Service for Incoming {
     }
 
     fn notification(&self, _: &Peer, method: String, params: Option<Box<RawValue>>) {
+        self.0.link.hear();
         let Some(params) = params else { return };
         let read = match method.as_str() {
             ThreadEventSent::NAME => {
@@ -45,6 +48,7 @@ impl Service for Incoming {
                     self.0.ledger.refuse(&interaction_id);
                 })
             }
+            DataChanged::NAME => serde_json::from_str(params.get()).map(|change| self.tell(change)),
             // A newer daemon may tell things this build knows nothing of.
             _ => Ok(()),
         };
@@ -57,6 +61,15 @@ impl Service for Incoming {
         // Whoever closes from this side has said so to the hub before.
         self.0.hub.end(End::Lost);
         let _ = self.0.link.disconnect();
+    }
+}
+
+impl Incoming {
+    fn tell(&self, change: DataChangedParams) {
+        let Some(handler) = &self.0.handlers.changes else { return };
+        if let Err(panic) = fence::guarded(|| handler(change)) {
+            tracing::error!(panic, "the change handler of the application panicked");
+        }
     }
 }
 
@@ -77,7 +90,7 @@ pub(super) fn params<P: DeserializeOwned>(request: Request) -> Option<(P, Respon
 pub(super) fn written(answer: &impl Serialize) -> Answer {
     match serde_json::to_string(answer) {
         Ok(text) => Ok(text.into()),
-        Err(error) => Err(declined("answer", &format!("gave what is no JSON: {error}"))),
+        Err(error) => Err(Box::new(declined("answer", &format!("gave what is no JSON: {error}")))),
     }
 }
 

@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 const KEPT_ANSWERS: usize = 1_024;
 
 /// The answer to an interaction: a result as JSON, or an error, which for a person's answer means "not I".
-pub(crate) type Answer = Result<Arc<str>, RpcError>;
+pub(crate) type Answer = Result<Arc<str>, Box<RpcError>>;
 
 /// The interactions that are open as far as this client knows.
 #[derive(Default)]
@@ -90,7 +90,7 @@ impl Ledger {
         let Some(entry) = self.remove(id) else { return };
         if let Progress::Working(waiting) = entry.progress {
             entry.cancelled.cancel();
-            waiting.into_iter().for_each(|responder| send(responder, Err(over())));
+            waiting.into_iter().for_each(|responder| send(responder, Err(Box::new(over()))));
         }
     }
 
@@ -126,7 +126,7 @@ impl Ledger {
 fn send(responder: Responder, answer: Answer) {
     match answer {
         Ok(result) => responder.ok_raw(&result),
-        Err(error) => responder.error(error),
+        Err(error) => responder.error(*error),
     }
 }
 

@@ -20,6 +20,8 @@ pub(crate) use bindings::{Bindings, Registered, ThreadTools};
 pub(crate) use incoming::Incoming;
 pub(crate) use questions::InputHandler;
 
+use ropewalk_protocol::DataChangedParams;
+
 use crate::{events::Hub, link::Link};
 use ledger::Ledger;
 
@@ -28,14 +30,23 @@ pub(crate) struct Duties {
     pub(crate) link: Link,
     pub(crate) hub: Hub,
     pub(crate) bindings: Bindings,
-    pub(crate) approvals: Option<Arc<ApprovalHandler>>,
-    pub(crate) input: Option<Arc<InputHandler>>,
+    handlers: Handlers,
     ledger: Ledger,
 }
 
+/// What the application has registered.
+pub(crate) struct Handlers {
+    pub(crate) approvals: Option<Arc<ApprovalHandler>>,
+    pub(crate) input: Option<Arc<InputHandler>>,
+    pub(crate) changes: Option<Arc<ChangeHandler>>,
+}
+
+/// Told that lists may have changed.
+pub(crate) type ChangeHandler = dyn Fn(DataChangedParams) + Send + Sync;
+
 impl Duties {
-    pub(crate) fn new(link: Link, approvals: Option<Arc<ApprovalHandler>>, input: Option<Arc<InputHandler>>) -> Self {
-        Self { link, hub: Hub::default(), bindings: Bindings::default(), approvals, input, ledger: Ledger::default() }
+    pub(crate) fn new(link: Link, handlers: Handlers) -> Self {
+        Self { link, hub: Hub::default(), bindings: Bindings::default(), handlers, ledger: Ledger::default() }
     }
 
     /// The client ends: nobody waits for any result any more.

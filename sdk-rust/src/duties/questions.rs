@@ -46,7 +46,7 @@ impl Deref for Questions {
 
 /// Takes an `input/request` in.
 pub(super) fn take(duties: &Arc<Duties>, request: Request) {
-    let Some(handler) = duties.input.clone() else {
+    let Some(handler) = duties.handlers.input.clone() else {
         return request.responder.error(no_handler::<InputAsk>());
     };
     let Some((request, responder)) = params::<InputRequest>(request) else { return };
@@ -58,8 +58,8 @@ pub(super) fn take(duties: &Arc<Duties>, request: Request) {
         let answer = fenced(async move { handler(questions).await }).await;
         let answer = match answer {
             Ok(Some(answer)) => written(&answer),
-            Ok(None) => Err(declined("input", "gave no answer")),
-            Err(panic) => Err(declined("input", &format!("panicked: {panic}"))),
+            Ok(None) => Err(Box::new(declined("input", "gave no answer"))),
+            Err(panic) => Err(Box::new(declined("input", &format!("panicked: {panic}")))),
         };
         duties.ledger.finish(&id, answer);
     });

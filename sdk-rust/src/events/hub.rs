@@ -90,12 +90,6 @@ impl Hub {
         }
     }
 
-    /// How many readers there are.
-    #[cfg(test)]
-    pub(crate) fn readers(&self) -> usize {
-        self.lock().threads.values().map(|readers| readers.mailboxes.len()).sum()
-    }
-
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

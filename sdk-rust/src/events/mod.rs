@@ -10,6 +10,3 @@ pub use stream::EventStream;
 pub(crate) use delivered::Delivered;
 pub(crate) use hub::Hub;
 pub(crate) use mailbox::{End, Mailbox};
-
-#[cfg(test)]
-mod tests;

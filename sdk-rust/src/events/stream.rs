@@ -24,7 +24,8 @@ use crate::{Client, Error};
 /// left out when even that does not help: their `offset` tells, and the completed item is authoritative.
 ///
 /// Polling can be given up at any point (a timeout, `select!`) without loss. The stream ends after the thread or client
-/// was closed, and with [`Error::Disconnected`] when the connection was lost. Dropping it ends nothing else.
+/// was closed, with [`Error::Disconnected`] when the connection was lost, and with [`Error::Timeout`] when the daemon has
+/// been silent for a minute and then does not answer `daemon/status`. Dropping it ends nothing else.
 #[must_use = "events are read by polling the stream"]
 pub struct EventStream {
     client: Client,
@@ -38,20 +39,19 @@ pub struct EventStream {
     pull: Option<BoxFuture<'static, Result<Pulled, Error>>>,
     /// How many bytes of each open item's text were handed out.
     offsets: HashMap<ItemId, u64>,
+    /// Resolves when the daemon does not answer any more; made when the stream first has to wait.
+    mute: Option<BoxFuture<'static, Error>>,
     ended: bool,
 }
 
 /// A page of the log, its events read one by one so that a new type does not make the page unreadable.
 struct Pulled {
     events: Vec<Delivered>,
-    next_after: Seq,
 }
 
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct RawPage {
+struct Page {
     events: Vec<Box<RawValue>>,
-    next_after: Seq,
 }
 
 impl EventStream {
@@ -67,6 +67,7 @@ impl EventStream {
             backlog: VecDeque::new(),
             pull: None,
             offsets: HashMap::new(),
+            mute: None,
             ended: false,
         }
     }
@@ -106,11 +107,22 @@ impl EventStream {
                 Step::Event(event) => return Poll::Ready(Some(Ok(event))),
                 Step::Again => {}
                 Step::Pull => self.pull = Some(self.start_pull()),
-                Step::Wait => return Poll::Pending,
+                Step::Wait => return self.listen(cx),
                 Step::End(End::Closed) => self.ended = true,
                 Step::End(End::Lost) => return self.fail(Error::Disconnected),
             }
         }
+    }
+
+    /// Waits for the mailbox, whose waker is set, or for the daemon to be found mute.
+    fn listen(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Arc<ThreadEvent>, Error>>> {
+        let client = &self.client;
+        let mute = self.mute.get_or_insert_with(|| {
+            let client = client.clone();
+            async move { client.link().mute().await }.boxed()
+        });
+        let error = std::task::ready!(mute.poll_unpin(cx));
+        self.fail(error)
     }
 
     fn fail(&mut self, error: Error) -> Poll<Option<Result<Arc<ThreadEvent>, Error>>> {
@@ -139,23 +151,38 @@ impl EventStream {
             (Some(seq), _) if seq <= self.last => Step::Again,
             (Some(seq), _) if seq == self.last + 1 => {
                 self.last = seq;
-                match event.event {
-                    Some(event) => {
-                        self.forget_offset(&event.event);
-                        Step::Event(event)
-                    }
-                    None => Step::Again,
-                }
+                event.event.map_or(Step::Again, |event| {
+                    self.follow(&event.event);
+                    Step::Event(event)
+                })
             }
-            (None, Some(after)) if after < self.last => Step::Again,
-            (None, Some(after)) if after == self.last => {
-                event.event.and_then(|event| self.trim(event)).map_or(Step::Again, Step::Event)
+            (None, Some(after)) if after <= self.last => {
+                let event = event.event.filter(|event| after == self.last || self.is_open(&event.event));
+                event.and_then(|event| self.trim(event)).map_or(Step::Again, Step::Event)
             }
             (None, None) => Step::Again,
             _ => {
                 self.held = Some(event);
                 Step::Pull
             }
+        }
+    }
+
+    /// Whether an ephemeral event that was overtaken by durable ones still means something.
+    fn is_open(&self, event: &Event) -> bool {
+        match event {
+            Event::ItemDelta { item_id, .. } | Event::ToolProgress { item_id, .. } => {
+                self.offsets.contains_key(item_id)
+            }
+            _ => false,
+        }
+    }
+
+    fn follow(&mut self, event: &Event) {
+        match event {
+            Event::ItemStarted { item } => drop(self.offsets.insert(item.item_id.clone(), 0)),
+            Event::ItemCompleted { item } => drop(self.offsets.remove(&item.item_id)),
+            _ => {}
         }
     }
 
@@ -180,24 +207,18 @@ impl EventStream {
         Some(Arc::new(event))
     }
 
-    fn forget_offset(&mut self, event: &Event) {
-        if let Event::ItemCompleted { item } = event {
-            self.offsets.remove(&item.item_id);
-        }
-    }
-
     fn take_in(&mut self, page: Pulled) -> Result<(), Error> {
         let before = self.last;
-        if page.events.is_empty() && page.next_after > before {
-            self.last = page.next_after;
-        }
-        let progress = page.next_after > before || page.events.iter().any(|event| event.position() > before);
-        if !progress {
-            let reason = format!("it has no events after {before}, although there are some");
-            return Err(Error::Unreadable { method: "thread/events".to_owned(), reason });
-        }
-        self.backlog.extend(page.events);
-        Ok(())
+        let news = page.events.iter().filter_map(|event| event.seq).find(|seq| *seq > before);
+        let reason = match news {
+            Some(seq) if seq > before + 1 => format!("the event after {before} is {seq}"),
+            None => format!("it has no event after {before}, although there are some"),
+            Some(_) => {
+                self.backlog.extend(page.events);
+                return Ok(());
+            }
+        };
+        Err(Error::Unreadable { method: "thread/events".to_owned(), reason })
     }
 
     fn start_pull(&self) -> BoxFuture<'static, Result<Pulled, Error>> {
@@ -210,9 +231,9 @@ impl EventStream {
                 |error: serde_json::Error| Error::Unreadable { method: method.to_owned(), reason: error.to_string() };
             let params = to_raw_value(&params).map_err(unreadable)?;
             let answer = client.link().call_raw(method, &params).await?;
-            let page: RawPage = serde_json::from_str(answer.get()).map_err(unreadable)?;
+            let page: Page = serde_json::from_str(answer.get()).map_err(unreadable)?;
             let events = page.events.iter().map(|event| Ok(Delivered::read(event)?.1)).collect::<Result<_, _>>();
-            Ok(Pulled { events: events.map_err(unreadable)?, next_after: page.next_after })
+            Ok(Pulled { events: events.map_err(unreadable)? })
         }
         .boxed()
     }

@@ -1,6 +1,8 @@
 //! The daemon itself and its settings.
 
-use ropewalk_protocol::{DaemonShutdown, DaemonState, DaemonStatus, Empty, Settings, SettingsRead, ShutdownParams};
+use ropewalk_protocol::{
+    DaemonShutdown, DaemonState, DaemonStatus, Empty, Settings as Values, SettingsRead, ShutdownParams,
+};
 
 use super::{noun, verbs};
 use crate::Error;
@@ -30,15 +32,15 @@ impl Daemon {
 
 noun! {
     /// Settings of the daemon.
-    SettingsNoun
+    Settings
 }
 
-impl SettingsNoun {
+impl Settings {
     /// The settings as they are.
     ///
     /// # Errors
     /// As [`Client::call`](crate::Client::call).
-    pub async fn read(&self) -> Result<Settings, Error> {
+    pub async fn read(&self) -> Result<Values, Error> {
         Ok(self.client.call::<SettingsRead>(Empty {}).await?.settings)
     }
 

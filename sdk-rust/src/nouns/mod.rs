@@ -8,7 +8,7 @@ mod projects;
 mod runs;
 mod threads;
 
-pub use daemon::{Daemon, SettingsNoun};
+pub use daemon::{Daemon, Settings};
 pub use endpoints::{Endpoints, Secrets};
 pub use interactions::Interactions;
 pub use policies::Policies;

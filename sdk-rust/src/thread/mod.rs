@@ -98,25 +98,17 @@ impl Thread {
         let handlers = self.client.duties().bindings.thread(&self.id);
         let _turn = handlers.declaring.lock().await;
         let declared = handlers.is_declared(&tool);
-        let (registered, before) = handlers.bind(tool);
-        let registration = Registration::new(&handlers, registered);
-        if declared {
-            return Ok(registration);
+        // Bound before the daemon knows, because a call may follow its answer at once.
+        let trial = handlers.trial();
+        let registered = handlers.bind(tool);
+        if !declared {
+            let tools = handlers.tools();
+            tools.check()?;
+            self.declare(&tools).await?;
+            handlers.declared(&tools);
         }
-        let tools = handlers.tools();
-        let outcome = match tools.check() {
-            Ok(()) => self.declare(&tools).await,
-            Err(error) => Err(error),
-        };
-        match outcome {
-            Ok(()) => handlers.declared(&tools),
-            Err(error) => {
-                drop(registration);
-                before.into_iter().for_each(|tool| drop(handlers.bind(tool)));
-                return Err(error);
-            }
-        }
-        Ok(registration)
+        trial.keep();
+        Ok(Registration::new(&handlers, registered))
     }
 
     async fn declare(&self, tools: &crate::Tools) -> Result<(), Error> {

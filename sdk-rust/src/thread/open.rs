@@ -158,23 +158,16 @@ impl ResumeThread {
         let _turn = handlers.declaring.lock().await;
         // Reading begins before the request, as events may come right behind its answer.
         let mut events = EventStream::new(self.client.clone(), id.clone(), None);
-        let before = match &self.tools {
-            Some(tools) => {
-                tools.check()?;
-                self.params.tools = Some(tools.declarations().cloned().collect());
-                // Open calls are offered beside the answer, so the handlers are there before the request.
-                Some(handlers.replace(tools))
-            }
-            None => None,
-        };
+        let trial = handlers.trial();
+        if let Some(tools) = &self.tools {
+            tools.check()?;
+            self.params.tools = Some(tools.declarations().cloned().collect());
+            // Open calls are offered beside the answer, so the handlers are there before the request.
+            handlers.replace(tools);
+        }
         let after = self.params.after;
-        let resumed = match self.client.call::<ThreadResume>(self.params).await {
-            Ok(resumed) => resumed,
-            Err(error) => {
-                before.iter().for_each(|tools| drop(handlers.replace(tools)));
-                return Err(error);
-            }
-        };
+        let resumed = self.client.call::<ThreadResume>(self.params).await?;
+        trial.keep();
         if let Some(tools) = &self.tools {
             handlers.declared(tools);
         }

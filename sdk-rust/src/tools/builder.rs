@@ -1,18 +1,29 @@
 //! The long way to make a tool, for those that the attribute macro cannot describe.
 
-use std::{fmt, marker::PhantomData, sync::Arc};
+use std::{borrow::Cow, fmt, marker::PhantomData, sync::Arc};
 
 use futures::FutureExt;
 use ropewalk_protocol::{Annotations, ApprovalWish, ToolDeclaration};
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
 
 use super::{Tool, ToolContext, result::IntoToolResult, schema, tool::Handler};
 
 /// The arguments of a tool that takes none.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 pub struct NoArguments {}
+
+impl JsonSchema for NoArguments {
+    fn schema_name() -> Cow<'static, str> {
+        "NoArguments".into()
+    }
+
+    // A derived schema would tell the model what this type is for.
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "object", "properties": {} })
+    }
+}
 
 /// A tool being made. `A` is the type its arguments are read into.
 #[must_use = "a tool is complete when its handler is given"]

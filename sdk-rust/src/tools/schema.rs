@@ -25,6 +25,7 @@ fn generate<T: JsonSchema>(mut settings: SchemaSettings) -> Value {
         root.remove("title");
     }
     close(&mut schema);
+    open_extended(&mut schema);
     schema
 }
 
@@ -51,7 +52,36 @@ fn close(schema: &mut Value) {
 }
 
 fn is_object(schema: &Map<String, Value>) -> bool {
-    schema.contains_key("properties") || schema.get("type").and_then(Value::as_str) == Some("object")
+    schema.contains_key("properties")
+        || match schema.get("type") {
+            Some(Value::Array(types)) => types.iter().any(|name| name == "object"),
+            name => name.and_then(Value::as_str) == Some("object"),
+        }
+}
+
+/// Opens the definitions that some object extends by a reference beside its own properties: closed, each would refuse
+/// what the other declares.
+fn open_extended(schema: &mut Value) {
+    let mut extended = Vec::new();
+    collect_extended(schema, &mut extended);
+    for pointer in extended {
+        if let Some(Value::Object(definition)) = schema.pointer_mut(&pointer) {
+            definition.remove("additionalProperties");
+        }
+    }
+}
+
+fn collect_extended(schema: &Value, extended: &mut Vec<String>) {
+    match schema {
+        Value::Object(object) => {
+            if let (Some(Value::String(target)), true) = (object.get("$ref"), is_object(object)) {
+                extended.extend(target.strip_prefix('#').map(str::to_owned));
+            }
+            object.values().for_each(|value| collect_extended(value, extended));
+        }
+        Value::Array(values) => values.iter().for_each(|value| collect_extended(value, extended)),
+        _ => {}
+    }
 }
 
 /// Opens the parts a composed object consists of, as each knows only its own properties. Says whether there are any.

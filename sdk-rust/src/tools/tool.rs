@@ -47,7 +47,6 @@ impl Tool {
     ///     .input::<Add>()
     ///     .handler(|args, _| async move { (args.a + args.b).to_string() });
     /// ```
-    #[must_use]
     #[expect(clippy::new_ret_no_self, reason = "a tool begins as its builder")]
     pub fn new(name: impl Into<String>) -> ToolBuilder<NoArguments> {
         ToolBuilder::new(name.into())

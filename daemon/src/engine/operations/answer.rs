@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ropewalk_protocol::{
     By, ByKind, ClientRef, ErrorDetail, Event, InteractionAnswered, InteractionBody, InteractionId,
     InteractionInvalidAnswerParams, InteractionKind, InteractionSettledParams, Outcome, RpcError, Timestamp,
-    ToolProgressParams,
+    ToolProgressParams, limits::MAX_DEPTH,
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Value, value::RawValue};
@@ -19,7 +19,10 @@ use crate::{
         live::{Acknowledge, Claim},
         lookup,
     },
-    tools::answers::{self, InvalidAnswer},
+    tools::{
+        answers::{self, InvalidAnswer},
+        json,
+    },
 };
 
 /// Answers of one connection that may be refused before it counts as "not I".
@@ -73,7 +76,12 @@ impl ThreadHandle {
                 let already = turn.live.waits.get(&id).is_some_and(|wait| wait.claim.is_some());
                 turn.claim(&id, claim);
                 if let Some(wait) = turn.live.waits.get_mut(&id) {
-                    wait.acknowledge.push(Acknowledge { is_first: !already, client: by, answer: checked.answer, reply });
+                    wait.acknowledge.push(Acknowledge {
+                        is_first: !already,
+                        client: by,
+                        answer: checked.answer,
+                        reply,
+                    });
                 }
                 Ok(true)
             })
@@ -97,10 +105,13 @@ impl ThreadHandle {
             let at = turn.at();
             let Some(wait) = turn.live.waits.get(&id) else { return };
             wait.life.send_replace(at);
-            let (run_id, call_id) = (wait.run_id.clone(), match &wait.body {
-                InteractionBody::ToolCall(request) => request.call_id.clone(),
-                _ => return,
-            });
+            let (run_id, call_id) = (
+                wait.run_id.clone(),
+                match &wait.body {
+                    InteractionBody::ToolCall(request) => request.call_id.clone(),
+                    _ => return,
+                },
+            );
             let Some(call) = turn.state().call(&run_id, &call_id) else { return };
             let item_id = call.call.item_id.clone();
             turn.progress(Event::ToolProgress {
@@ -135,11 +146,15 @@ fn take_response(
     match response {
         Err(error) if kind == InteractionKind::ToolCall => {
             let answer = serde_json::json!({ "rpcError": error });
-            turn.claim(id, Claim { outcome: Outcome::Answered, by: by_client(&by), at: turn.at(), answer: Some(answer) });
+            turn.claim(
+                id,
+                Claim { outcome: Outcome::Answered, by: by_client(&by), at: turn.at(), answer: Some(answer) },
+            );
         }
         Err(_) => not_i(turn, client, id),
         Ok(result) => {
-            let value: Value = serde_json::from_str(result.get()).unwrap_or(Value::Null);
+            // What cannot be kept as it came (ruling 19) is no answer; the check that follows says so.
+            let value = json::parse(result.get(), MAX_DEPTH as usize).unwrap_or(Value::Null);
             match check(turn, id, &value) {
                 Ok(checked) => {
                     let claim = claim_of(&checked, &by, turn.at());
@@ -182,9 +197,7 @@ fn check(turn: &Turn<'_>, id: &InteractionId, answer: &Value) -> Result<Checked,
     };
     match &wait.body {
         // What breaks a rule of results settles the call all the same; the path looks at it (ruling 5).
-        InteractionBody::ToolCall(_) => {
-            Ok(Checked { answer: answer.clone(), is_refusal: false })
-        }
+        InteractionBody::ToolCall(_) => Ok(Checked { answer: answer.clone(), is_refusal: false }),
         InteractionBody::Approval(request) => {
             let approval = answers::check_approval(answer, &request.choices)?;
             let is_refusal = answers::approval_outcome(&approval) == Outcome::Declined;
@@ -288,7 +301,8 @@ async fn read_settlement(
     let seq = home.settled_in.ok_or_else(|| not_waiting(id))?;
     for record in history::records(shared, &home.thread_id, seq).await?.iter().take(1) {
         for event in &record.events {
-            if let Ok(Event::InteractionSettled { interaction_id, outcome, by, answer }) = serde_json::from_str(event.get())
+            if let Ok(Event::InteractionSettled { interaction_id, outcome, by, answer }) =
+                serde_json::from_str(event.get())
                 && interaction_id == *id
             {
                 let kind = kind_of(answer.as_ref());

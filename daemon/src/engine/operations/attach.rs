@@ -3,14 +3,18 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use ropewalk_protocol::{
-    ErrorDetail, QueueView, RpcError, Seq, Snapshot, ThreadResumed, ToolsCause, ToolsChanged,
+    ErrorDetail, Policy, QueueView, RpcError, Seq, Snapshot, ThreadResumed, ToolsCause, ToolsChanged,
 };
 
-use super::{offer::{offer_to, open_interaction_ids}, read::{effective_tools, shown_interaction}, refusal};
+use super::{
+    offer::{offer_to, open_interaction_ids},
+    read::{effective_tools, shown_interaction},
+    refusal,
+};
 use crate::{
     catalogue::Operation,
     domain::{ClientTool, Declaring},
-    engine::{AttachedClient, ConnectionId, ThreadHandle, Turn, live::Attached},
+    engine::{AttachedClient, ConnectionId, ThreadHandle, Turn, live::Attached, run::toolbox},
 };
 
 /// How many waiting inputs a snapshot shows of a branch.
@@ -97,16 +101,22 @@ impl ThreadHandle {
         .await;
     }
 
-    /// A rule about tools of this thread has changed: drivers that wait look again, and readers are told as ruling 11 says
-    /// (`of_thread` is a rule of the thread itself).
-    pub async fn rules_changed(&self, flat_names: Vec<String>, client_name: Option<String>, of_thread: bool) {
+    /// A rule has been set or removed: drivers that wait look again, and readers are told as ruling 11 says.
+    pub async fn rule_changed(&self, policy: Policy, client_name: Option<String>) {
         self.post(move |turn| {
-            if of_thread || !turn.state().runs.is_empty() {
+            let thread = &turn.state().thread;
+            let elsewhere = policy.project_id.as_ref().is_some_and(|project| *project != thread.project_id);
+            if elsewhere {
+                return;
+            }
+            let of_thread = policy.thread_id.is_some();
+            let changed = toolbox::of_turn(turn).covered_by(&policy);
+            if !changed.is_empty() && (of_thread || !turn.state().runs.is_empty()) {
                 turn.change.tools_changed(ToolsChanged {
                     revision: 0,
                     added: Vec::new(),
                     removed: Vec::new(),
-                    changed: flat_names,
+                    changed,
                     cause: ToolsCause::Policy,
                     client_name,
                 });
@@ -147,8 +157,7 @@ fn owner_left(turn: &mut Turn<'_>, client: &Arc<dyn AttachedClient>) {
     let owner = client.client_ref().clone();
     let Some(set) = turn.state().tool_sets.get(&owner) else { return };
     if !client.is_lasting() {
-        let withdrawn =
-            Declaring { client: owner, lasting: false, tools: Some(Vec::new()), takeover: false };
+        let withdrawn = Declaring { client: owner, lasting: false, tools: Some(Vec::new()), takeover: false };
         if let Err(error) = turn.change.declare_tools(&withdrawn) {
             tracing::error!(%error, "tools of a client that left could not be withdrawn");
         }

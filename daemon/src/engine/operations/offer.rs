@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use ropewalk_protocol::{
-    Capabilities, ClientRef, Interaction, InteractionBody, InteractionId, InteractionKind, Method, ToolCall,
-    ApprovalAsk, InputAsk,
+    ApprovalAsk, Capabilities, ClientRef, InputAsk, Interaction, InteractionBody, InteractionId, InteractionKind,
+    Method, ToolCall,
 };
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
@@ -59,7 +59,8 @@ pub fn open_interaction_ids(state: &ThreadState) -> Vec<InteractionId> {
 
 /// Offers an interaction that was just opened to everyone who may settle it.
 pub fn offer_interaction(live: &mut Live, state: &ThreadState, thread: &ThreadHandle, interaction_id: &InteractionId) {
-    let clients: Vec<Arc<dyn AttachedClient>> = live.attached.values().map(|attached| attached.client.clone()).collect();
+    let clients: Vec<Arc<dyn AttachedClient>> =
+        live.attached.values().map(|attached| attached.client.clone()).collect();
     for client in clients {
         offer_to(live, state, thread, interaction_id, &client);
     }

@@ -1,14 +1,18 @@
 //! Reading a thread: its header, its tools, its chain, its events, what waits and what is asked.
 
 use ropewalk_protocol::{
-    BranchId, Event, EventPage, Interaction, InteractionBody, InteractionKind, MessagePage, Queue, RpcError, Run, RunId,
-    Seq, Thread, ThreadEvent, Tool, limits::PAGE_CHARACTERS,
+    BranchId, Event, EventPage, Interaction, InteractionBody, InteractionId, InteractionKind, InteractionState,
+    MessagePage, Queue, RpcError, Run, RunId, Seq, Thread, ThreadEvent, Tool, limits::PAGE_CHARACTERS,
 };
+
+use std::collections::BTreeMap;
+
+use bytes::{Bytes, BytesMut};
 
 use super::offer::is_able;
 use crate::{
     domain::Link,
-    engine::{ThreadHandle, Turn, history, live::Live, run::toolbox},
+    engine::{ThreadHandle, Turn, bus::event_line, history, live::Live, run::toolbox},
 };
 
 impl ThreadHandle {
@@ -57,6 +61,40 @@ impl ThreadHandle {
             Ok(open.map(|open| with_arguments(turn.live, open)).collect())
         })
         .await
+    }
+
+    /// The interactions that are settled, oldest first, read from the log.
+    ///
+    /// # Errors
+    /// `unavailable`, when the log cannot be read.
+    pub async fn settled_interactions(&self) -> Result<Vec<Interaction>, RpcError> {
+        let mut open: BTreeMap<InteractionId, Interaction> = BTreeMap::new();
+        let mut settled = Vec::new();
+        let mut next = 1;
+        loop {
+            let records = history::records(self.shared(), self.id(), next).await?;
+            let Some(last) = records.last() else { return Ok(settled) };
+            next = last.next_seq().max(next + 1);
+            for record in records {
+                for event in record.events.iter().filter(|event| event.get().starts_with("{\"type\":\"interaction")) {
+                    match serde_json::from_str(event.get()).map_err(|error| unreadable(&error))? {
+                        Event::InteractionOpened { interaction } => {
+                            open.insert(interaction.interaction_id.clone(), interaction);
+                        }
+                        Event::InteractionSettled { interaction_id, outcome, by, answer } => {
+                            let Some(mut interaction) = open.remove(&interaction_id) else { continue };
+                            interaction.state = InteractionState::Settled;
+                            interaction.outcome = Some(outcome);
+                            interaction.by = Some(by);
+                            interaction.answer = answer;
+                            interaction.settled_at = Some(record.at);
+                            settled.push(interaction);
+                        }
+                        _ => {}
+                    }
+                }
+            }
+        }
     }
 
     /// A run under way or waiting in a queue; `None` when it has ended. With the thread's last event.
@@ -116,6 +154,25 @@ impl ThreadHandle {
             items.push(found.message);
         }
         Ok((MessagePage { items, next_cursor: None, seq }, next))
+    }
+
+    /// Lines of the durable events `from` to `last`, about `max_bytes` of them, and the last event they have.
+    ///
+    /// # Errors
+    /// `unavailable`, when the log cannot be read.
+    pub async fn event_lines(&self, from: Seq, last: Seq, max_bytes: usize) -> Result<(Bytes, Seq), RpcError> {
+        let mut chunk = BytesMut::new();
+        let mut reached = from.saturating_sub(1);
+        for record in history::records(self.shared(), self.id(), from).await? {
+            for (event, seq) in record.events.iter().zip(record.n..) {
+                if seq < from || seq > last || chunk.len() >= max_bytes {
+                    continue;
+                }
+                chunk.extend_from_slice(&event_line(self.id(), "seq", seq, record.at, event.get()));
+                reached = seq;
+            }
+        }
+        Ok((chunk.freeze(), reached))
     }
 
     /// Durable events after one, at most `limit` of them.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ropewalk_protocol::{ThreadStarted, RpcError, ThreadId};
+use ropewalk_protocol::{RpcError, ThreadId, ThreadStarted};
 
 use super::{read::effective_tools, refusal};
 use crate::{
@@ -54,8 +54,7 @@ impl Engine {
                 };
                 let header = turn.state().thread.clone();
                 turn.change.start_thread(&request.start, &declaring).map_err(|error| refusal(error, &header))?;
-                let attached =
-                    Attached { client: client.clone(), subscribed: request.subscribe, holds_tools: true };
+                let attached = Attached { client: client.clone(), subscribed: request.subscribe, holds_tools: true };
                 turn.live.attached.insert(client.connection(), attached);
                 let answer = ThreadStarted {
                     thread: turn.state().thread.clone(),

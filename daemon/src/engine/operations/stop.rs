@@ -4,7 +4,10 @@ use ropewalk_protocol::{
     BranchId, By, ByKind, ClientRef, Event, QueueChange, QueueChanged, RpcError, RunId, RunStopped,
 };
 
-use crate::{catalogue::Operation, engine::{ThreadHandle, Turn, lookup}};
+use crate::{
+    catalogue::Operation,
+    engine::{ThreadHandle, Turn, lookup},
+};
 
 /// What is to be stopped.
 #[derive(Clone, Debug)]

@@ -3,11 +3,7 @@
 use ropewalk_protocol::{BranchId, RpcError, RunSkipped, RunSubmitted, SubmitState};
 
 use super::refusal;
-use crate::{
-    catalogue::Operation,
-    domain::Submission,
-    engine::ThreadHandle,
-};
+use crate::{catalogue::Operation, domain::Submission, engine::ThreadHandle};
 
 /// An input to submit, checked.
 pub struct SubmitRequest {

@@ -1,9 +1,7 @@
 //! A client as a source: its tools are called as interactions on its socket.
 
 use futures::future::BoxFuture;
-use ropewalk_protocol::{
-    Effect, InteractionBody, InteractionKind, Outcome, RpcError, ToolCallRequest,
-};
+use ropewalk_protocol::{Effect, ErrorDetail, InteractionBody, InteractionKind, Outcome, RpcError, ToolCallRequest};
 use serde_json::Value;
 
 use super::{
@@ -102,9 +100,10 @@ fn result(tool: &crate::tools::ToolSpec, claim: Claim, took_ms: u64) -> Result<S
 /// A JSON-RPC error as the answer of a tool: no handler, or a handler that failed (2.9).
 fn of_rpc_error(answer: &Value) -> Option<CallFailure> {
     let error: RpcError = serde_json::from_value(answer.get("rpcError")?.clone()).ok()?;
-    let is_unsupported = error.code == -32601;
-    Some(match is_unsupported {
-        true => CallFailure::unsupported_tool(error.message),
-        false => CallFailure::adapter_failed(error.message),
+    Some(match error.data.detail {
+        // The number says it too: a client that is not one of ours need not know our data.
+        _ if error.code == -32601 => CallFailure::unsupported_tool(error.message),
+        ErrorDetail::TooLarge { limit, .. } => CallFailure::ResultTooLarge { limit, what: "bytes".to_owned() },
+        _ => CallFailure::adapter_failed(error.message),
     })
 }

@@ -178,14 +178,14 @@ impl<'a> RunDesk<'a> {
         let client = client.map(|(client_name, instance_id)| ropewalk_protocol::ClientRef { client_name, instance_id });
         let caller = Caller { client, operation: None };
         let set = self.driver.shared().catalogue.set_policy(caller, PolicyOrigin::Approval, params).await;
-        if let Err(refusal) = set {
+        match set {
+            Ok(changed) => {
+                let engine = &self.driver.thread().inner.engine;
+                engine.rule_changed(&changed.policy, by.client_name.clone()).await;
+            }
             // The person said yes to this call at least; that the rule could not be kept is for the log.
-            tracing::warn!(%refusal, "a decision could not be remembered");
-            return Ok(());
+            Err(refusal) => tracing::warn!(%refusal, "a decision could not be remembered"),
         }
-        let of_thread = level == PolicyLevel::Thread;
-        let thread = self.driver.thread();
-        thread.rules_changed(vec![tool.flat_name.clone()], by.client_name.clone(), of_thread).await;
         Ok(())
     }
 

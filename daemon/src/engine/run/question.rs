@@ -43,7 +43,8 @@ impl AppSource<'_> {
                 return Ok(told(text, Some(CallFailure::InvalidArguments { problems })));
             }
         };
-        let (thread_id, run_id, call_id) = (driver.thread().id().clone(), driver.run_id().clone(), call.call_id.clone());
+        let (thread_id, run_id, call_id) =
+            (driver.thread().id().clone(), driver.run_id().clone(), call.call_id.clone());
         let asked = questions.clone();
         let body = move |id: &InteractionId, expires_at| {
             InteractionBody::Input(InputRequest {

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use futures::StreamExt;
 use ropewalk_protocol::{
-    CallId, EndpointId, ItemId, MessageId, OutcomeStatus, ProjectId, RunErrorKind, RunId, RunOutcome, RunError, ToolCallItem,
-    limits::TOOL_CALLS_PER_MESSAGE,
+    CallId, EndpointId, ItemId, MessageId, OutcomeStatus, ProjectId, RunError, RunErrorKind, RunId, RunOutcome,
+    ToolCallItem, limits::TOOL_CALLS_PER_MESSAGE,
 };
 use serde_json::Value;
 
@@ -15,7 +15,7 @@ use super::{
     toolbox::{self, Toolbox},
 };
 use crate::{
-    domain::{AnsweredCall, Answered, Link, World},
+    domain::{Answered, AnsweredCall, Link, World},
     engine::{Turn, history, live::ChainCache},
     models::{ModelAnswer, ModelError, ModelEvent, ModelRequest},
     tools::{arguments::parse_arguments, path::ModelToolCall, unknown_ref},
@@ -72,11 +72,7 @@ fn plan(turn: &mut Turn<'_>, run_id: &RunId) -> Option<Plan> {
     })
 }
 
-async fn ask(
-    driver: &Driver,
-    plan: Plan,
-    texts: &mut Texts<'_>,
-) -> Result<Result<ModelAnswer, ModelError>, Over> {
+async fn ask(driver: &Driver, plan: Plan, texts: &mut Texts<'_>) -> Result<Result<ModelAnswer, ModelError>, Over> {
     let request = match request(driver, plan).await {
         Ok(request) => request,
         Err(error) => return Ok(Err(error)),
@@ -323,4 +319,3 @@ impl<'a> Texts<'a> {
         }
     }
 }
-

@@ -9,7 +9,7 @@ use crate::{
     models::ToolDefinition,
     tools::{
         Effective, Seen, ToolSpec,
-        policy::{AGENT, Asking, effective},
+        policy::{AGENT, Asking, covers, effective},
     },
 };
 
@@ -42,13 +42,18 @@ pub fn of_turn(turn: &Turn<'_>) -> Toolbox {
         connection: None,
         now: turn.at(),
     };
-    let mut entries: Vec<Entry> = turn.shared.app_tools.iter().map(|spec| Entry {
-        effective: effective(spec.identity(), &rules, asking),
-        spec: spec.clone(),
-        state: ToolState::Ready,
-        reason: None,
-        is_gone: false,
-    }).collect();
+    let mut entries: Vec<Entry> = turn
+        .shared
+        .app_tools
+        .iter()
+        .map(|spec| Entry {
+            effective: effective(spec.identity(), &rules, asking),
+            spec: spec.clone(),
+            state: ToolState::Ready,
+            reason: None,
+            is_gone: false,
+        })
+        .collect();
     for (owner, set) in &turn.state().tool_sets {
         let is_bound = turn.live.holder(owner).is_some();
         let left = turn.live.left.iter().find(|(client, _, _)| client == owner);
@@ -104,9 +109,10 @@ impl Toolbox {
         self.entries.iter().map(show).collect()
     }
 
-    /// All tools.
-    pub fn specs(&self) -> impl Iterator<Item = &Arc<ToolSpec>> {
-        self.entries.iter().map(|entry| &entry.spec)
+    /// Flat names of the tools a rule is about.
+    pub fn covered_by(&self, rule: &Policy) -> Vec<String> {
+        let covered = self.entries.iter().filter(|entry| covers(rule, entry.spec.identity()));
+        covered.map(|entry| entry.spec.flat_name.clone()).collect()
     }
 
     /// How long a call may take in all.

@@ -32,12 +32,15 @@ pub struct Waiting {
     attendance: watch::Receiver<u64>,
 }
 
+/// Makes what is asked, once the id of the interaction and its deadline are known.
+pub type MakesBody = Box<dyn FnOnce(&InteractionId, Option<Timestamp>) -> InteractionBody + Send>;
+
 /// An interaction to open for a call, or to take up again after the daemon has died.
 pub struct Asking {
     /// Its id, if it is opened now.
     pub id: InteractionId,
-    /// What is asked, with its arguments, once the id and the deadline are known.
-    pub body: Box<dyn FnOnce(&InteractionId, Option<Timestamp>) -> InteractionBody + Send>,
+    /// What is asked, with its arguments.
+    pub body: MakesBody,
     /// Its kind.
     pub kind: InteractionKind,
     /// The call.
@@ -64,9 +67,8 @@ fn open_in(turn: &mut Turn<'_>, run_id: &RunId, asking: Asking) -> Waiting {
         .find(|open| open.call_id == asking.call_id && open.body.kind() == asking.kind)
         .map(|open| (open.interaction_id.clone(), open.expires_at, open.opened_at));
     let is_new = existing.is_none();
-    let (id, expires_at, opened_at) = existing.unwrap_or_else(|| {
-        (asking.id.clone(), asking.lifetime_ms.map(|ms| turn.at().plus_millis(ms)), turn.at())
-    });
+    let (id, expires_at, opened_at) = existing
+        .unwrap_or_else(|| (asking.id.clone(), asking.lifetime_ms.map(|ms| turn.at().plus_millis(ms)), turn.at()));
     let body = (asking.body)(&id, expires_at);
     let life = watch::Sender::new(turn.at());
     let (life_of, attendance) = (life.subscribe(), turn.live.attendance.subscribe());
@@ -141,7 +143,8 @@ struct Attendance {
 }
 
 impl Waiting {
-    /// Waits for a person. `on_change` is asked whenever rules or attendance change whether that ends the wait.
+    /// Waits for a person. `on_change` is asked whenever rules or attendance change whether that ends the wait; both are
+    /// told through the thread, so that its events come in their order.
     pub async fn person(
         mut self,
         driver: &Driver,
@@ -149,7 +152,6 @@ impl Waiting {
         on_change: impl Fn() -> Option<Claim>,
     ) -> Result<Claim, Over> {
         let clock = driver.shared().clock.clone();
-        let mut rules = driver.shared().catalogue.watch();
         loop {
             if let Some(claim) = on_change() {
                 return self.claim(driver, claim).await;
@@ -167,7 +169,6 @@ impl Waiting {
                     return self.claim(driver, by(Outcome::Undeliverable, ByKind::Daemon, clock.now())).await;
                 }
                 _ = self.attendance.changed() => {}
-                _ = rules.changed() => {}
             }
         }
     }
@@ -179,7 +180,8 @@ impl Waiting {
             let presence = self.presence(driver, owner.clone()).await?;
             let now = clock.now();
             let silent_at = self.life.borrow_and_update().plus_millis(silence_ms);
-            let patience = (!presence.is_attended).then(|| Duration::from_millis(presence.grace_until.millis_since(now)));
+            let patience =
+                (!presence.is_attended).then(|| Duration::from_millis(presence.grace_until.millis_since(now)));
             tokio::select! {
                 claim = &mut self.settled => return claim.map_err(|_| Over),
                 () = until(&clock, Some(silent_at), now), if presence.is_attended => {
@@ -226,11 +228,8 @@ impl Waiting {
                 let left = turn.live.left.iter().filter(|(_, capabilities, _)| able(*capabilities));
                 let last_left = left.map(|(_, _, at)| at.plus_millis(settings.approver_grace_ms)).max();
                 // What was open when the daemon last died waits for those who were there to come back.
-                let opened_before = turn
-                    .state()
-                    .interactions
-                    .get(&id)
-                    .is_some_and(|open| open.opened_at < turn.live.woken_at);
+                let opened_before =
+                    turn.state().interactions.get(&id).is_some_and(|open| open.opened_at < turn.live.woken_at);
                 let woken = opened_before.then(|| turn.live.woken_at.plus_millis(settings.owner_grace_ms));
                 Attendance { is_attended, grace_until: last_left.into_iter().chain(woken).max().unwrap_or(turn.at()) }
             })
@@ -243,10 +242,7 @@ impl Waiting {
                 let grace = turn.shared.catalogue.snapshot().settings.owner_grace_ms;
                 let left = turn.live.left.iter().find(|(client, _, _)| *client == owner).map(|(_, _, at)| *at);
                 let since = left.unwrap_or(turn.live.woken_at);
-                Attendance {
-                    is_attended: turn.live.holder(&owner).is_some(),
-                    grace_until: since.plus_millis(grace),
-                }
+                Attendance { is_attended: turn.live.holder(&owner).is_some(), grace_until: since.plus_millis(grace) }
             })
             .await
     }

@@ -1,8 +1,10 @@
 //! Plain logs with sled as their index.
 //!
-//! A commit is one append and one sync of its log, on a thread of the store's own; then the index follows. The logs
-//! are the truth: at the start, and whenever the index fails, it is brought to where they are.
+//! A commit is one append and one sync of its log, on a thread of the store's own; then its rows are seen, it is
+//! answered, and the index follows. The logs are the truth: at the start, and whenever the index fails, it is brought
+//! to where they are.
 
+mod ahead;
 mod fault;
 mod home;
 mod index;
@@ -32,6 +34,7 @@ use ropewalk_protocol::{Seq, Timestamp};
 use tokio::sync::oneshot;
 
 use self::{
+    ahead::{Ahead, View},
     fault::Faults,
     home::Home,
     index::Index,
@@ -73,6 +76,7 @@ impl DiskStore {
             home,
             projector,
             index: RwLock::new(started.index),
+            ahead: Ahead::default(),
             degraded: Mutex::new(None),
             logs: Mutex::new(HashMap::new()),
             open: Mutex::new(Vec::new()),
@@ -139,12 +143,12 @@ impl fmt::Debug for DiskStore {
 
 impl Rows for DiskStore {
     fn get(&self, key: &Key) -> Result<Option<Vec<u8>>, StoreError> {
-        let read = self.index().get(key);
+        let read = View { ahead: &self.shared.ahead, index: &self.index() }.get(key);
         self.mend(read)
     }
 
     fn scan(&self, scan: &Scan) -> Result<Vec<(Key, Vec<u8>)>, StoreError> {
-        let read = self.index().scan(scan);
+        let read = View { ahead: &self.shared.ahead, index: &self.index() }.scan(scan);
         self.mend(read)
     }
 }
@@ -198,6 +202,7 @@ impl Store for DiskStore {
 
     fn flush(&self) -> BoxFuture<'static, Result<(), StoreError>> {
         self.on_reader(|shared| {
+            shared.ahead.wait_until_settled();
             let index = shared.index.read().unwrap_or_else(PoisonError::into_inner);
             index.flush().map_err(live::unwritable)
         })

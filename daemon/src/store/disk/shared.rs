@@ -11,8 +11,10 @@ use std::{
 };
 
 use ropewalk_protocol::Timestamp;
+use tokio::sync::oneshot;
 
 use super::{
+    ahead::Ahead,
     fault::Faults,
     home::{FoundLog, Home},
     index::{Index, Reached},
@@ -21,7 +23,7 @@ use super::{
     position::Position,
     start::Filling,
 };
-use crate::store::{LogName, Projector, StoreError};
+use crate::store::{LogName, Projector, RowChange, StoreError};
 
 /// How many logs are open at most (ruling 44).
 pub(super) const OPEN_LOGS: usize = 256;
@@ -43,6 +45,7 @@ pub(super) struct Shared {
     pub(super) home: Home,
     pub(super) projector: Arc<dyn Projector>,
     pub(super) index: RwLock<Index>,
+    pub(super) ahead: Ahead,
     /// Set while the index is behind the logs; nothing is written to it until it was built anew.
     pub(super) degraded: Mutex<Option<Degraded>>,
     pub(super) logs: Mutex<HashMap<LogName, Arc<Log>>>,
@@ -110,20 +113,22 @@ impl Shared {
         if was_open != is_open {
             self.note_open(log, is_open);
         }
-        let answers = match appended {
+        let (rows, replies): (Vec<_>, Vec<_>) = group.into_iter().map(|waiting| (waiting.rows, waiting.reply)).unzip();
+        match appended {
             Ok(appended) => {
                 self.log_bytes.fetch_add(appended.bytes, Ordering::Relaxed);
+                let rows = rows.concat();
+                let turn = self.ahead.show(rows.iter());
+                answer(replies, &Ok(()));
                 let reached = Reached { log: &log.name, position: &appended.position, marks: &appended.marks };
-                self.apply(&group, &reached);
-                Ok(())
+                self.apply(&rows, &reached);
+                self.ahead.settle(turn, rows.iter());
             }
-            Err(error) => Err(error),
-        };
-        // Whatever waits by now was built on top of what has just failed.
-        let behind = if answers.is_err() { std::mem::take(&mut lock(&log.queue).waiting) } else { Default::default() };
-        for waiting in group.into_iter().chain(behind) {
-            // Nobody listens any more when the caller was dropped; the commit is made all the same.
-            let _ = waiting.reply.send(answers.clone());
+            Err(error) => {
+                // Whatever waits by now was built on top of what has just failed.
+                let behind = std::mem::take(&mut lock(&log.queue).waiting);
+                answer(replies.into_iter().chain(behind.into_iter().map(|waiting| waiting.reply)), &Err(error));
+            }
         }
     }
 
@@ -146,9 +151,9 @@ impl Shared {
     }
 
     /// Brings the index to where a log is. Whatever happens here, the commit stands: the log has it.
-    fn apply(&self, group: &[Waiting], reached: &Reached<'_>) {
+    fn apply(&self, rows: &[RowChange], reached: &Reached<'_>) {
         if lock(&self.degraded).is_none() {
-            match self.apply_now(group, reached) {
+            match self.apply_now(rows, reached) {
                 Ok(()) => return,
                 Err(cause) => self.degrade(cause),
             }
@@ -156,18 +161,18 @@ impl Shared {
         self.rebuild_index();
         // Another thread may have built it before this log was where it is now; a second time changes nothing.
         if lock(&self.degraded).is_none()
-            && let Err(cause) = self.apply_now(group, reached)
+            && let Err(cause) = self.apply_now(rows, reached)
         {
             self.degrade(cause);
         }
     }
 
-    fn apply_now(&self, group: &[Waiting], reached: &Reached<'_>) -> Result<(), String> {
+    fn apply_now(&self, rows: &[RowChange], reached: &Reached<'_>) -> Result<(), String> {
         if self.faults.index() {
             return Err("input/output error".to_owned());
         }
         let index = self.index.read().unwrap_or_else(PoisonError::into_inner);
-        index.apply(group.iter().flat_map(|waiting| &waiting.rows), reached)
+        index.apply(rows.iter(), reached)
     }
 
     /// Notes that the index cannot be trusted; nothing more is written to it.
@@ -202,7 +207,11 @@ impl Shared {
     /// Has the index remember damage that only reading could find.
     pub(super) fn note_damage(&self, log: &Log, position: &Position) {
         let reached = Reached { log: &log.name, position, marks: &[] };
-        if let Err(cause) = self.apply_now(&[], &reached) {
+        let noted = self.apply_now(&[], &reached).and_then(|()| {
+            // A start that does not know of it sees only that the length is right.
+            self.index.read().unwrap_or_else(PoisonError::into_inner).flush()
+        });
+        if let Err(cause) = noted {
             self.degrade(cause);
         }
     }
@@ -234,6 +243,14 @@ impl Shared {
             tracing::warn!("{notice}");
         }
         Ok(index)
+    }
+}
+
+/// Tells callers how their commits went.
+fn answer(replies: impl IntoIterator<Item = oneshot::Sender<Result<(), StoreError>>>, result: &Result<(), StoreError>) {
+    for reply in replies {
+        // Nobody listens any more when the caller was dropped; its commit is made or failed all the same.
+        let _ = reply.send(result.clone());
     }
 }
 

@@ -183,6 +183,7 @@ async fn a_commit_stands_although_the_index_failed(subject: impl Subject) {
     subject.fail_next(FailPoint::Index);
     put(subject.store(), &log, 2, &["b"]).await.unwrap();
     put(subject.store(), &log, 3, &["c"]).await.unwrap();
+    within(subject.store().flush()).await.unwrap();
     assert_eq!(subject.store().degraded(), None, "it was built anew");
     let count = subject.store().get(&Key::of(&["count", &log.to_string()])).unwrap();
     assert_eq!(count.as_deref(), Some(b"3".as_slice()));

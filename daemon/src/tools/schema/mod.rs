@@ -1,21 +1,22 @@
 //! Checks arguments and results against the JSON Schema a tool came with, within bounds on size, depth and time.
 
-use std::fmt;
+use std::{fmt, thread};
 
 use jsonschema::{PatternOptions, Validator};
 use ropewalk_protocol::{Problem, limits};
 use serde_json::Value;
 use thiserror::Error;
 
+use self::references::Extent;
 use super::json;
 
 mod cache;
 mod reasons;
 mod references;
-
-pub use cache::SchemaCache;
 #[cfg(test)]
 mod tests;
+
+pub use cache::SchemaCache;
 
 /// Problems that are told at once; a model that gets more of them does no better.
 pub const MAX_PROBLEMS: usize = 5;
@@ -39,8 +40,20 @@ pub enum SchemaProblem {
     },
 }
 
+/// Steps that finding all errors of a value may take; beyond it only whether there are any is found out.
+const MAX_STEPS: f64 = 65_536.0;
+
+/// Subschemas one inside the other, levels of the value counted, that any stack of ours has room for.
+const SHALLOW: usize = 400;
+
+/// A stack with room for the deepest schema on the deepest value. Only what is used of it is ever backed by memory.
+const DEEP_STACK_BYTES: usize = 64 << 20;
+
 /// A schema made ready for checking. Make it once per digest: making one takes far longer than checking with it.
-pub struct Schema(Validator);
+pub struct Schema {
+    validator: Validator,
+    extent: Extent,
+}
 
 impl Schema {
     /// Makes a schema ready: draft by `$schema`, else 2020-12. Nothing is ever fetched, references lead inside the schema
@@ -58,13 +71,10 @@ impl Schema {
         if levels > limits::SCHEMA_LEVELS {
             return Err(SchemaProblem::TooManyLevels(levels));
         }
-        references::check(schema)?;
-        jsonschema::options()
-            .offline()
-            .with_pattern_options(PatternOptions::regex())
-            .build(schema)
-            .map(Self)
-            .map_err(|error| reasons::of_schema(&error))
+        let extent = references::check(schema)?;
+        let options = jsonschema::options().offline().with_pattern_options(PatternOptions::regex());
+        let validator = options.build(schema).map_err(|error| reasons::of_schema(&error))?;
+        Ok(Self { validator, extent })
     }
 
     /// Checks a value.
@@ -73,14 +83,51 @@ impl Schema {
     /// What is wrong with it: at most five problems, each with the path of a property and a reason that never repeats the
     /// value.
     pub fn check(&self, value: &Value) -> Result<(), Vec<Problem>> {
-        let problems: Vec<Problem> =
-            self.0.iter_errors(value).flat_map(|error| reasons::of_value(&error, value)).take(MAX_PROBLEMS).collect();
-        if problems.is_empty() { Ok(()) } else { Err(problems) }
+        let levels = 1 + json::levels(value);
+        let is_recursive = self.extent.recursions > 0;
+        if is_recursive && levels * self.extent.levels > SHALLOW {
+            return on_a_deep_stack(|| self.check_here(value, levels));
+        }
+        self.check_here(value, levels)
+    }
+
+    /// Whether a value fits is found out with every part looked at once. Its errors are not: a recursive schema with several
+    /// ways to itself looks at an inner part once for each combination of them.
+    fn check_here(&self, value: &Value, levels: usize) -> Result<(), Vec<Problem>> {
+        if self.validator.is_valid(value) {
+            return Ok(());
+        }
+        #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+        let steps = (self.extent.recursions as f64).powf(levels as f64);
+        let told: Vec<Problem> = if steps > MAX_STEPS {
+            Vec::new()
+        } else {
+            let errors = self.validator.iter_errors(value);
+            errors.flat_map(|error| reasons::of_value(&error, value)).take(MAX_PROBLEMS).collect()
+        };
+        if told.is_empty() {
+            let reason = "does not fit the schema, and is nested too deep to say where".to_owned();
+            return Err(vec![Problem { path: String::new(), reason }]);
+        }
+        Err(told)
     }
 }
 
 impl fmt::Debug for Schema {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Schema").finish_non_exhaustive()
+        f.debug_struct("Schema").field("extent", &self.extent).finish_non_exhaustive()
     }
+}
+
+/// A recursive schema goes as deep as the value and as the schema itself, one multiplied by the other. An overflow would end
+/// the daemon, so such a check gets a thread of its own; without one the value counts as not checked.
+fn on_a_deep_stack(check: impl FnOnce() -> Result<(), Vec<Problem>> + Send) -> Result<(), Vec<Problem>> {
+    let not_checked = || {
+        let reason = "is nested too deep to be checked".to_owned();
+        Err(vec![Problem { path: String::new(), reason }])
+    };
+    thread::scope(|scope| {
+        let thread = thread::Builder::new().stack_size(DEEP_STACK_BYTES).spawn_scoped(scope, check);
+        thread.map_or_else(|_| not_checked(), |thread| thread.join().unwrap_or_else(|_| not_checked()))
+    })
 }

@@ -38,12 +38,28 @@ const MAPS: [(&str, bool); 4] =
 /// Keywords that name another schema for the value at hand.
 const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
 
-/// Checks where the references of a schema lead.
-pub(super) fn check(root: &Value) -> Result<(), SchemaProblem> {
+/// How much a schema comes to when its references are followed, recursive ones once.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Extent {
+    /// Subschemas.
+    pub(super) nodes: u64,
+    /// Subschemas one inside the other.
+    pub(super) levels: usize,
+    /// Places where it begins anew inside itself; how often that happens depends on the value's own depth.
+    pub(super) recursions: u64,
+}
+
+const LEAF: Extent = Extent { nodes: 1, levels: 1, recursions: 0 };
+
+const RECURSION: Extent = Extent { nodes: 1, levels: 1, recursions: 1 };
+
+/// Checks where the references of a schema lead, and how much they add up to.
+pub(super) fn check(root: &Value) -> Result<Extent, SchemaProblem> {
     let mut walk = Walk { root, seen: HashMap::new(), in_place: HashMap::new() };
-    walk.visit(&Place { schema: root, base: root, path: String::new(), level: 1, stays: false })?;
+    let extent = walk.visit(&Place { schema: root, base: root, path: String::new(), level: 1, stays: false })?;
     let mut done = HashMap::new();
-    walk.in_place.keys().try_for_each(|start| find_circle(&walk.in_place, *start, &mut done))
+    walk.in_place.keys().try_for_each(|start| find_circle(&walk.in_place, *start, &mut done))?;
+    Ok(extent)
 }
 
 /// A subschema, and how the walk came there.
@@ -57,16 +73,6 @@ struct Place<'a> {
     stays: bool,
 }
 
-/// How much a subschema comes to when its references are followed.
-#[derive(Clone, Copy)]
-struct Extent {
-    nodes: u64,
-    levels: usize,
-}
-
-/// A recursive reference: how often it is followed depends on the value's own depth.
-const ONE: Extent = Extent { nodes: 1, levels: 1 };
-
 type Edges = HashMap<*const Value, Vec<(*const Value, String)>>;
 
 struct Walk<'a> {
@@ -79,22 +85,23 @@ struct Walk<'a> {
 
 impl<'a> Walk<'a> {
     fn visit(&mut self, place: &Place<'a>) -> Result<Extent, SchemaProblem> {
-        let Value::Object(keywords) = place.schema else { return Ok(ONE) };
+        let Value::Object(keywords) = place.schema else { return Ok(LEAF) };
         let here: *const Value = place.schema;
         if let Some(seen) = self.seen.get(&here) {
-            return Ok(seen.unwrap_or(ONE));
+            return Ok(seen.unwrap_or(RECURSION));
         }
         self.seen.insert(here, None);
         let base = if keywords.get("$id").is_some_and(|id| !is_fragment(id)) { place.schema } else { place.base };
-        let mut extent = ONE;
+        let mut extent = LEAF;
         for step in self.steps(place, base)? {
             if step.stays {
                 self.in_place.entry(here).or_default().push((step.schema, step.path.clone()));
             }
             let inner =
-                if step.level > EXPANDED_LEVELS { Extent { nodes: 1, levels: step.level } } else { self.visit(&step)? };
+                if step.level > EXPANDED_LEVELS { Extent { levels: step.level, ..LEAF } } else { self.visit(&step)? };
             extent.nodes = extent.nodes.saturating_add(inner.nodes);
             extent.levels = extent.levels.max(1 + inner.levels);
+            extent.recursions = extent.recursions.saturating_add(inner.recursions);
             if extent.nodes > EXPANDED_NODES {
                 let reason = format!("comes to more than {EXPANDED_NODES} subschemas when its references are followed");
                 return Err(refused(&place.path, reason));

@@ -1,8 +1,10 @@
 //! Schemas of strangers: which are compiled, and what a check says.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value, json};
 
-use super::{Schema, SchemaProblem};
+use super::{Schema, SchemaCache, SchemaProblem};
 
 fn compiled(schema: Value) -> Schema {
     Schema::compile(&schema).unwrap_or_else(|problem| panic!("{schema}: {problem}"))
@@ -182,4 +184,44 @@ fn long_chains_of_references_neither_overflow_the_stack_nor_pass() {
     };
     assert!(compiled(chain(200)).check(&json!(1)).is_err());
     assert!(refused(&chain(1_500)).1.contains("subschemas deep"));
+}
+
+#[test]
+fn a_cache_keeps_a_schema_by_the_digest_of_its_tool() {
+    let cache = SchemaCache::default();
+    let schema = json!({"type": "object"});
+    let first = cache.ready("d-1", &schema).unwrap();
+    assert!(Arc::ptr_eq(&first, &cache.ready("d-1", &schema).unwrap()));
+    assert!(!Arc::ptr_eq(&first, &cache.ready("d-2", &schema).unwrap()));
+    assert!(cache.ready("d-3", &json!({"type": "objekt"})).is_none());
+}
+
+fn nested(levels: usize, leaf: Value) -> Value {
+    (0..levels).fold(leaf, |inner, _| json!({"a": inner}))
+}
+
+/// Finding every error in such a value takes 2^92 steps, finding that there is one a few hundred.
+#[test]
+fn a_recursive_schema_with_many_ways_to_itself_is_checked_in_time() {
+    for keyword in ["allOf", "anyOf", "oneOf"] {
+        let again = json!({"properties": {"a": {"$ref": "#/$defs/n"}}});
+        let schema = json!({"$ref": "#/$defs/n", "$defs": {"n": {"type": "object", keyword: [again, again]}}});
+        let problems = compiled(schema).check(&nested(92, json!(1))).unwrap_err();
+        assert_eq!(problems[0].reason, "does not fit the schema, and is nested too deep to say where", "{keyword}");
+    }
+    let tree = json!({"$ref": "#/$defs/n", "$defs": {"n": {
+        "type": "object",
+        "properties": {"a": {"$ref": "#/$defs/n"}, "b": {"$ref": "#/$defs/n"}},
+    }}});
+    assert_eq!(compiled(tree).check(&nested(5, json!(1))).unwrap_err()[0].path, "/a/a/a/a/a");
+}
+
+#[test]
+fn deep_values_and_deep_schemas_do_not_overflow_the_stack() {
+    let link = |n: usize| (format!("d{n}"), json!({"allOf": [{"$ref": format!("#/$defs/d{}", n + 1)}]}));
+    let mut defs: Map<String, Value> = (0..120).map(link).collect();
+    defs.insert("d120".to_owned(), json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/d0"}}}));
+    let schema = compiled(json!({"$ref": "#/$defs/d0", "$defs": defs}));
+    assert!(schema.check(&nested(92, json!({}))).is_ok());
+    assert_eq!(schema.check(&nested(92, json!(1))).unwrap_err()[0].reason, "must be an object");
 }

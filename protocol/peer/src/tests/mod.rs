@@ -4,6 +4,7 @@ mod calls;
 mod framing;
 mod lanes;
 mod messages;
+mod mutations;
 mod scanning;
 mod specification;
 

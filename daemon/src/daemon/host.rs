@@ -1,0 +1,60 @@
+//! The daemon as its connections see it.
+
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+use ropewalk_peer::{Feed, Peer};
+use ropewalk_protocol::{Notification, ToolProgressParams, ToolProgressSent};
+use serde_json::value::RawValue;
+
+use super::Daemon;
+use crate::{
+    clock::Clock,
+    dispatch::{Host, Journal, Standing},
+    peer::Client,
+};
+
+impl Host for Daemon {
+    type Client = Client;
+
+    fn connected(self: &Arc<Self>, peer: &Peer) -> (Arc<Client>, Arc<dyn Feed>) {
+        let client = self.clients.open(peer);
+        let feed: Arc<dyn Feed> = client.feed().clone();
+        (client, feed)
+    }
+
+    fn disconnected(self: &Arc<Self>, client: &Arc<Client>) {
+        self.clients.close(client);
+        self.quieter.notify_waiters();
+    }
+
+    fn notification(self: &Arc<Self>, client: &Arc<Client>, method: &str, params: Option<&RawValue>) {
+        if method != ToolProgressSent::NAME {
+            return;
+        }
+        let params = params.and_then(|params| serde_json::from_str::<ToolProgressParams>(params.get()).ok());
+        let Some(params) = params else { return };
+        let (engine, client) = (self.engine.clone(), client.client_ref());
+        tokio::spawn(async move {
+            if let Ok(thread) = engine.thread_of_interaction(&params.interaction_id) {
+                thread.progress(client, params).await;
+            }
+        });
+    }
+
+    fn journal(&self) -> &dyn Journal {
+        &self.journal
+    }
+
+    fn clock(&self) -> &dyn Clock {
+        &*self.clock
+    }
+
+    fn standing(&self) -> Standing {
+        *self.standing.borrow()
+    }
+
+    fn wound_down(&self) -> BoxFuture<'_, ()> {
+        Box::pin(self.engine.park())
+    }
+}

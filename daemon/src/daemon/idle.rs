@@ -1,0 +1,48 @@
+//! Going away when nobody needs the daemon: no run, no open interaction, no connection for a while (ruling 47).
+
+use std::{sync::Arc, time::Duration};
+
+use super::Daemon;
+
+/// How long a daemon that goes away by itself gives to what is under way: there is nothing.
+const GRACE_MS: u64 = 1_000;
+
+/// Stops the daemon when it has been idle for long. `by_flag` is what whoever started it said; a setting goes before it.
+pub async fn stop_when_idle(daemon: Arc<Daemon>, by_flag: Option<u64>) {
+    let mut documents = daemon.catalogue.watch();
+    loop {
+        let idle_exit_ms = daemon.catalogue.snapshot().settings.idle_exit_ms.or(by_flag);
+        let quieter = daemon.quieter.notified();
+        let patience = match idle_exit_ms {
+            Some(ms) if is_idle(&daemon) => Some(Duration::from_millis(ms)),
+            _ => None,
+        };
+        let waited_out = async {
+            match patience {
+                Some(patience) => daemon.clock.sleep(patience).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            () = daemon.stopping.cancelled() => return,
+            () = quieter => {}
+            changed = documents.changed() => if changed.is_err() { return },
+            () = waited_out => {
+                if is_idle(&daemon) {
+                    tracing::info!("nobody needs this daemon; it goes");
+                    daemon.stop(GRACE_MS);
+                    return;
+                }
+            }
+        }
+    }
+}
+
+fn is_idle(daemon: &Daemon) -> bool {
+    let works = match daemon.engine.counts() {
+        Ok((runs, interactions, _)) => !runs.is_empty() || interactions > 0,
+        // What cannot be read might be work.
+        Err(_) => true,
+    };
+    !works && daemon.clients.count() == 0
+}

@@ -1,0 +1,110 @@
+//! Putting a daemon together from its seams.
+
+use std::sync::Arc;
+
+use ropewalk_protocol::{DaemonInfo, DataKind, Limits, RpcError};
+use tokio::sync::{Notify, broadcast::error::RecvError, watch};
+use tokio_util::sync::CancellationToken;
+
+use super::{Daemon, journal::StoreJournal, tool_lookup::EngineTools};
+use crate::{
+    catalogue::{Catalogue, SecretKeeper},
+    clock::{Clock, Ids},
+    dispatch::Standing,
+    engine::{Engine, Shared},
+    models::ModelFactory,
+    peer::Clients,
+    secrets::Secrets,
+    store::Store,
+    tools::{ask_user, schema::SchemaCache},
+};
+
+/// The seams a daemon is made of.
+pub struct Parts {
+    /// Where everything lasts.
+    pub store: Arc<dyn Store>,
+    /// Keys of endpoints.
+    pub secrets: Arc<dyn Secrets>,
+    /// What time it is.
+    pub clock: Arc<dyn Clock>,
+    /// Where ids come from.
+    pub ids: Arc<Ids>,
+    /// Makes models of endpoints.
+    pub models: Arc<dyn ModelFactory>,
+}
+
+impl Parts {
+    /// Makes the daemon, and takes up every run that its last life left under way.
+    ///
+    /// # Errors
+    /// `unavailable`, when the documents or the index cannot be read.
+    pub async fn assemble(self) -> Result<Arc<Daemon>, RpcError> {
+        let keeper: Arc<dyn SecretKeeper> = Arc::new(self.secrets.clone());
+        let catalogue = Catalogue::open(self.store.clone(), self.clock.clone(), self.ids.clone(), keeper).await?;
+        let clients = Arc::new(Clients::new(self.clock.clone()));
+        let quieter = Arc::new(Notify::new());
+        let told = clients.clone();
+        let shared = Arc::new(Shared {
+            store: self.store.clone(),
+            clock: self.clock.clone(),
+            ids: self.ids.clone(),
+            catalogue: catalogue.clone(),
+            models: self.models.clone(),
+            app_tools: vec![Arc::new(ask_user::tool())],
+            changes: Arc::new(move |kind: DataKind, id: &str| told.changed(&[kind], &[id.to_owned()], None)),
+            schemas: SchemaCache::default(),
+            quieter: quieter.clone(),
+        });
+        catalogue.look_up_tools_in(Arc::new(EngineTools(shared.clone())));
+        forward_changes(&catalogue, clients.clone());
+        let daemon = Arc::new(Daemon {
+            info: self.info(),
+            limits: Limits::default(),
+            journal: StoreJournal::new(self.store.clone(), self.secrets.operation_key()),
+            engine: Engine::new(shared),
+            catalogue,
+            models: self.models,
+            clock: self.clock,
+            ids: self.ids,
+            store: self.store,
+            clients,
+            standing: watch::Sender::new(Standing::Serving),
+            stopping: CancellationToken::new(),
+            quieter,
+        });
+        let taken_up = daemon.engine.sweep().await?;
+        if taken_up > 0 {
+            tracing::info!(threads = taken_up, "runs that were under way have been taken up");
+        }
+        Ok(daemon)
+    }
+
+    fn info(&self) -> DaemonInfo {
+        let now = self.clock.now();
+        DaemonInfo {
+            name: "ropewalk".to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            pid: std::process::id(),
+            instance_id: self.ids.next(now).into(),
+            started_at: now,
+        }
+    }
+}
+
+/// Tells clients of changed documents, for as long as the catalogue lives.
+fn forward_changes(catalogue: &Arc<Catalogue>, clients: Arc<Clients>) {
+    let mut changes = catalogue.changes();
+    tokio::spawn(async move {
+        loop {
+            match changes.recv().await {
+                Ok(changed) => clients.changed(&changed.kinds, &changed.ids, changed.origin.as_ref()),
+                // What was missed is unknown, so lists of every kind of document may be other than they were.
+                Err(RecvError::Lagged(_)) => clients.changed(&DOCUMENTS, &[], None),
+                Err(RecvError::Closed) => return,
+            }
+        }
+    });
+}
+
+const DOCUMENTS: [DataKind; 5] =
+    [DataKind::Project, DataKind::Policy, DataKind::Grant, DataKind::Endpoint, DataKind::Settings];

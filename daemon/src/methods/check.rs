@@ -1,0 +1,99 @@
+//! Checks of parameters that several methods share: what, where, and what next.
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use ropewalk_protocol::{
+    ErrorDetail, Part, RpcError,
+    limits::{IMAGE_BYTES, INPUT_PARTS},
+};
+
+/// Characters of a thread's title.
+const TITLE_CHARACTERS: usize = 200;
+/// Characters of instructions.
+const INSTRUCTION_CHARACTERS: usize = 32_000;
+
+/// A title: 1 to 200 characters.
+pub(super) fn title(title: &str) -> Result<(), RpcError> {
+    let characters = title.chars().count();
+    if title.trim().is_empty() {
+        return Err(RpcError::invalid_params(
+            "/title",
+            "empty",
+            "A title has at least one character. Leave it out instead.",
+        ));
+    }
+    if characters > TITLE_CHARACTERS {
+        let message = format!("The title has {characters} characters; at most {TITLE_CHARACTERS} are allowed.");
+        return Err(RpcError::invalid_params("/title", "too_long", message));
+    }
+    Ok(())
+}
+
+/// Instructions: at most 32,000 characters.
+pub(super) fn instructions(text: &str) -> Result<(), RpcError> {
+    let characters = text.chars().count();
+    if characters > INSTRUCTION_CHARACTERS {
+        let message =
+            format!("The instructions have {characters} characters; at most {INSTRUCTION_CHARACTERS} are allowed.");
+        return Err(RpcError::invalid_params("/instructions", "too_long", message));
+    }
+    Ok(())
+}
+
+/// A number between two others, both included.
+pub(super) fn range(path: &str, value: u64, low: u64, high: u64) -> Result<u64, RpcError> {
+    if (low..=high).contains(&value) {
+        return Ok(value);
+    }
+    let name = path.trim_start_matches('/');
+    Err(RpcError::invalid_params(path, "out_of_range", format!("{name} is {value}; it lies between {low} and {high}.")))
+}
+
+/// The parts of an input.
+pub(super) fn input(parts: &[Part]) -> Result<(), RpcError> {
+    if parts.is_empty() {
+        return Err(RpcError::invalid_params("/input", "empty", "An input has at least one part."));
+    }
+    if parts.len() as u64 > INPUT_PARTS {
+        let message = format!("The input has {} parts; at most {INPUT_PARTS} are allowed.", parts.len());
+        return Err(RpcError::invalid_params("/input", "too_many", message));
+    }
+    parts.iter().enumerate().try_for_each(|(index, part)| input_part(&format!("/input/{index}"), part))
+}
+
+fn input_part(path: &str, part: &Part) -> Result<(), RpcError> {
+    match part {
+        // Providers refuse empty text, and what could not be sent again is never stored (K27).
+        Part::Text { text } if text.trim().is_empty() => Err(RpcError::invalid_params(
+            format!("{path}/text"),
+            "empty",
+            "A text part says something. Leave it out instead.",
+        )),
+        Part::Text { .. } => Ok(()),
+        Part::Image { media_type, data } => image(path, media_type, data),
+        Part::Resource { resource_id } => Err(RpcError::not_found("resource", resource_id)),
+        Part::Review { review_id } => Err(RpcError::not_found("review", review_id)),
+        Part::Audio { .. } | Part::ResourceLink { .. } => Err(RpcError::invalid_params(
+            format!("{path}/type"),
+            "only_in_results",
+            "Sound and links are parts of results. An input has text, images, resources and reviews.",
+        )),
+    }
+}
+
+fn image(path: &str, media_type: &str, data: &str) -> Result<(), RpcError> {
+    if !media_type.starts_with("image/") {
+        let message = "The media type of an image begins with image/, such as image/png.";
+        return Err(RpcError::invalid_params(format!("{path}/mediaType"), "not_an_image", message));
+    }
+    let bytes = STANDARD.decode(data).map_err(|_| {
+        RpcError::invalid_params(format!("{path}/data"), "not_base64", "The data of an image is its bytes in base64.")
+    })?;
+    if bytes.len() as u64 > IMAGE_BYTES {
+        let detail = ErrorDetail::TooLarge { limit: IMAGE_BYTES, actual: bytes.len() as u64, what: "image".to_owned() };
+        return Err(RpcError::new(
+            detail,
+            format!("The image has {} bytes; at most {IMAGE_BYTES} are allowed.", bytes.len()),
+        ));
+    }
+    Ok(())
+}

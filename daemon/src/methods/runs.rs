@@ -1,0 +1,227 @@
+//! `run/…` and `queue/…`
+
+use std::{sync::Arc, time::Duration};
+
+use ropewalk_protocol::{
+    BranchId, ErrorDetail, Mode, Page, Queue, QueueListParams, RpcError, Run, RunId, RunListParams, RunParams,
+    RunResult, RunSkipParams, RunSkipped, RunStatus, RunStopParams, RunStopped, RunSubmitParams, RunSubmitted,
+    RunWaitParams, RunWaited, Seq, WaitUntil, WaitingKind,
+};
+
+use super::{caller::operation, check, threads::known_endpoint};
+use crate::{
+    clock::Clock,
+    dispatch::Call,
+    domain::Submission,
+    engine::{StopTarget, SubmitRequest, ThreadHandle, lookup},
+    page::PageQuery,
+};
+
+/// How long a wait is unless it says otherwise, and how short and long it may be.
+const WAIT_MS: u64 = 60_000;
+const MIN_WAIT_MS: u64 = 1_000;
+const MAX_WAIT_MS: u64 = 600_000;
+
+/// `run/submit`
+///
+/// # Errors
+/// `notFound` (thread, branch, endpoint), `invalidParams`, `tooLarge` (image), `overloaded` (queue), `unavailable`.
+pub async fn submit(call: Call, params: RunSubmitParams) -> Result<RunSubmitted, RpcError> {
+    let thread = call.daemon.engine.thread(&params.thread_id)?;
+    check_built(&params)?;
+    check::input(&params.input)?;
+    known_endpoint(&call.daemon, params.endpoint_id.as_ref())?;
+    let wait_ms = check::range("/waitTimeoutMs", params.wait_timeout_ms.unwrap_or(WAIT_MS), MIN_WAIT_MS, MAX_WAIT_MS)?;
+    let waits = params.wait.unwrap_or(false);
+    let submitted = match &call.replay {
+        Some(stored) => stored_answer(stored)?,
+        None => {
+            if !waits {
+                call.keep_until_answered(call.client.feed().hold());
+            }
+            let request = request(&call, params);
+            thread.submit(request).await?
+        }
+    };
+    if !waits {
+        return Ok(submitted);
+    }
+    call.committed();
+    let Some(run_id) = submitted.run_id.clone() else { return Ok(submitted) };
+    let waited = wait_for(&thread, &call, &run_id, WaitUntil::Terminal, wait_ms).await?;
+    Ok(RunSubmitted { run: Some(waited.run), timed_out: Some(waited.timed_out), ..submitted })
+}
+
+/// `run/stop`
+///
+/// # Errors
+/// `notFound` (thread, branch, run), `unavailable`.
+pub async fn stop(call: Call, params: RunStopParams) -> Result<RunStopped, RpcError> {
+    let thread = call.daemon.engine.thread(&params.thread_id)?;
+    let target = match (params.run_id, params.branch_id) {
+        (Some(run_id), _) => StopTarget::Run(run_id),
+        (None, branch_id) => StopTarget::Branch(branch_id.unwrap_or_else(|| BranchId::from(params.thread_id))),
+    };
+    call.keep_until_answered(call.client.feed().hold());
+    thread.stop(target, call.client.client_ref(), operation(&call)).await
+}
+
+/// `run/wait`
+///
+/// # Errors
+/// `notFound`, `invalidParams`, `unavailable`, `cancelled`.
+pub async fn wait(call: Call, params: RunWaitParams) -> Result<RunWaited, RpcError> {
+    let timeout_ms = check::range("/timeoutMs", params.timeout_ms.unwrap_or(WAIT_MS), MIN_WAIT_MS, MAX_WAIT_MS)?;
+    let thread = call.daemon.engine.thread_of_run(&params.run_id)?;
+    wait_for(&thread, &call, &params.run_id, params.until.unwrap_or_default(), timeout_ms).await
+}
+
+/// `run/read`
+///
+/// # Errors
+/// `notFound`, `unavailable`.
+pub async fn read(call: Call, params: RunParams) -> Result<RunResult, RpcError> {
+    let thread = call.daemon.engine.thread_of_run(&params.run_id)?;
+    Ok(RunResult { run: current(&thread, &call, &params.run_id).await?.0 })
+}
+
+/// `run/list`
+///
+/// # Errors
+/// `invalidParams`, `unavailable`.
+pub async fn list(call: Call, params: RunListParams) -> Result<Page<Run>, RpcError> {
+    let states = params.states.unwrap_or_default();
+    let named: String = states.iter().map(|state| format!("{state:?},")).collect();
+    let (thread, project) = (params.thread_id.as_deref().unwrap_or(""), params.project_id.as_deref().unwrap_or(""));
+    let list = ["run/list ", thread, " ", project, " ", &named];
+    let query = PageQuery::new(&list, params.cursor.as_deref(), params.limit)?;
+    let shared = call.daemon.engine.shared();
+    let mut projects = lookup::ThreadProjects::default();
+    let mut page = query.begin();
+    let mut after = query.after().map(ToOwned::to_owned);
+    loop {
+        let runs = lookup::runs(shared, after.as_deref(), query.limit() + 1)?;
+        let Some(last) = runs.last() else { return Ok(page.finish(false)) };
+        after = Some(last.run_id.to_string());
+        for run in runs {
+            let wanted = params.thread_id.as_ref().is_none_or(|id| *id == run.thread_id)
+                && (states.is_empty() || states.contains(&run.state))
+                && match &params.project_id {
+                    Some(project) => projects.of(shared, &run.thread_id)?.as_ref() == Some(project),
+                    None => true,
+                };
+            if wanted && !page.offer(run.run_id.to_string(), run) {
+                return Ok(page.finish(true));
+            }
+        }
+    }
+}
+
+/// `run/skip`
+///
+/// # Errors
+/// `notFound` (thread, branch), `unavailable`.
+pub async fn skip(call: Call, params: RunSkipParams) -> Result<RunSkipped, RpcError> {
+    let thread = call.daemon.engine.thread(&params.thread_id)?;
+    let branch_id = params.branch_id.unwrap_or_else(|| BranchId::from(params.thread_id));
+    call.keep_until_answered(call.client.feed().hold());
+    thread.skip(branch_id, operation(&call)).await
+}
+
+/// `queue/list`
+///
+/// # Errors
+/// `notFound` (thread, branch), `unavailable`.
+pub async fn queue(call: Call, params: QueueListParams) -> Result<Queue, RpcError> {
+    let thread = call.daemon.engine.thread(&params.thread_id)?;
+    thread.queue(params.branch_id.unwrap_or_else(|| BranchId::from(params.thread_id))).await
+}
+
+fn request(call: &Call, params: RunSubmitParams) -> SubmitRequest {
+    SubmitRequest {
+        submission: Submission {
+            branch_id: params.branch_id.unwrap_or_else(|| BranchId::from(params.thread_id)),
+            input: params.input,
+            operation_id: params.operation_id,
+            asked_endpoint: params.endpoint_id,
+            unattended: params.unattended.unwrap_or_default(),
+            output_schema: None,
+        },
+        operation: operation(call),
+    }
+}
+
+/// What the wire names and this build does not have yet is refused by name, never ignored (ruling 51).
+fn check_built(params: &RunSubmitParams) -> Result<(), RpcError> {
+    let mode = params.mode.unwrap_or_default();
+    if mode != Mode::Queue {
+        let message = "This build knows the mode queue only. Leave mode out, or submit when the branch is idle.";
+        return Err(RpcError::invalid_params("/mode", "not_built", message));
+    }
+    let unbuilt = [
+        ("/outputSchema", params.output_schema.is_some()),
+        ("/fromMessageId", params.from_message_id.is_some()),
+        ("/expectedRunId", params.expected_run_id.is_some()),
+        ("/title", params.title.is_some()),
+    ];
+    match unbuilt.into_iter().find(|(_, given)| *given) {
+        Some((path, _)) => {
+            let name = path.trim_start_matches('/');
+            Err(RpcError::invalid_params(
+                path,
+                "not_built",
+                format!("This build does not know {name} yet. Leave it out."),
+            ))
+        }
+        None => Ok(()),
+    }
+}
+
+fn stored_answer(stored: &crate::dispatch::StoredOperation) -> Result<RunSubmitted, RpcError> {
+    serde_json::from_str(stored.replayed()?.get()).map_err(|error| {
+        let detail = ErrorDetail::Internal { reference: "journal".to_owned() };
+        RpcError::new(detail, format!("The stored answer of this operation cannot be read: {error}."))
+    })
+}
+
+async fn wait_for(
+    thread: &ThreadHandle,
+    call: &Call,
+    run_id: &RunId,
+    until: WaitUntil,
+    timeout_ms: u64,
+) -> Result<RunWaited, RpcError> {
+    let clock: Arc<dyn Clock> = call.daemon.clock.clone();
+    let mut timeout = clock.sleep(Duration::from_millis(timeout_ms));
+    loop {
+        let (run, seq) = current(thread, call, run_id).await?;
+        if is_reached(&run, until) {
+            return Ok(RunWaited { run, timed_out: false, seq });
+        }
+        tokio::select! {
+            more = thread.after(seq) => more?,
+            () = &mut timeout => {
+                let (run, seq) = current(thread, call, run_id).await?;
+                return Ok(RunWaited { timed_out: !is_reached(&run, until), run, seq });
+            }
+        }
+    }
+}
+
+/// A run as it is now, and the last event of its thread.
+async fn current(thread: &ThreadHandle, call: &Call, run_id: &RunId) -> Result<(Run, Seq), RpcError> {
+    let (run, seq) = thread.run_now(run_id.clone()).await?;
+    match run {
+        Some(run) => Ok((run, seq)),
+        None => Ok((call.daemon.engine.run(run_id)?, seq)),
+    }
+}
+
+fn is_reached(run: &Run, until: WaitUntil) -> bool {
+    let needs_a_person = || {
+        let waiting = run.waiting_on.as_ref().map(|waiting| waiting.kind);
+        matches!(waiting, Some(WaitingKind::Approval | WaitingKind::Input))
+    };
+    let is_blocked = || run.state == RunStatus::Paused || needs_a_person();
+    run.state.is_terminal() || until == WaitUntil::Blocked && is_blocked()
+}

@@ -1,0 +1,57 @@
+//! Which function answers which method.
+
+use ropewalk_protocol as p;
+
+use super::{daemon, endpoints, grants, interactions, policies, projects, runs, settings, threads};
+use crate::dispatch::Table;
+
+/// The table of all methods. A test holds it against the catalogue.
+#[must_use]
+pub fn table() -> Table {
+    let mut table = Table::default();
+    table
+        .on::<p::Initialize>(daemon::initialize)
+        .on::<p::DaemonStatus>(daemon::status)
+        .on::<p::DaemonShutdown>(daemon::shutdown)
+        .on::<p::SettingsRead>(settings::read)
+        .on::<p::SettingsUpdate>(settings::update)
+        .on::<p::ProjectCreate>(projects::create)
+        .on::<p::ProjectRead>(projects::read)
+        .on::<p::ProjectList>(projects::list)
+        .on::<p::ProjectUpdate>(projects::update)
+        .on::<p::ProjectEnsure>(projects::ensure)
+        .on::<p::GrantAdd>(grants::add)
+        .on::<p::GrantRemove>(grants::remove)
+        .on::<p::GrantList>(grants::list)
+        .on::<p::PolicySet>(policies::set)
+        .on::<p::PolicyRemove>(policies::remove)
+        .on::<p::PolicyList>(policies::list)
+        .on::<p::EndpointSet>(endpoints::set)
+        .on::<p::EndpointRemove>(endpoints::remove)
+        .on::<p::EndpointList>(endpoints::list)
+        .on::<p::EndpointTest>(endpoints::test)
+        .on::<p::SecretSet>(endpoints::set_secret)
+        .on::<p::SecretRemove>(endpoints::remove_secret);
+    table
+        .on::<p::ThreadStart>(threads::start)
+        .on::<p::ThreadResume>(threads::resume)
+        .on::<p::ThreadRead>(threads::read)
+        .on::<p::ThreadList>(threads::list)
+        .on::<p::ThreadUpdate>(threads::update)
+        .on::<p::ThreadArchive>(threads::archive)
+        .on::<p::ThreadMessages>(threads::messages)
+        .on::<p::ThreadEvents>(threads::events)
+        .on::<p::ThreadSubscribe>(threads::subscribe)
+        .on::<p::ThreadUnsubscribe>(threads::unsubscribe)
+        .on::<p::ThreadTools>(threads::tools)
+        .on::<p::RunSubmit>(runs::submit)
+        .on::<p::RunStop>(runs::stop)
+        .on::<p::RunWait>(runs::wait)
+        .on::<p::RunRead>(runs::read)
+        .on::<p::RunList>(runs::list)
+        .on::<p::RunSkip>(runs::skip)
+        .on::<p::QueueList>(runs::queue)
+        .on::<p::InteractionList>(interactions::list)
+        .on::<p::InteractionSettle>(interactions::settle);
+    table
+}

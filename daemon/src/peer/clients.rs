@@ -1,0 +1,64 @@
+//! All clients of a daemon, and the word that lists may have changed.
+
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use ropewalk_peer::Peer;
+use ropewalk_protocol::{DataKind, InstanceId};
+
+use super::{Client, EventFeed};
+use crate::{clock::Clock, engine::ConnectionId};
+
+/// All clients of a daemon.
+pub struct Clients {
+    clock: Arc<dyn Clock>,
+    open: Mutex<BTreeMap<ConnectionId, Arc<Client>>>,
+    next: AtomicU64,
+    changes: AtomicU64,
+}
+
+impl Clients {
+    /// None yet.
+    #[must_use]
+    pub fn new(clock: Arc<dyn Clock>) -> Self {
+        Self { clock, open: Mutex::default(), next: AtomicU64::new(1), changes: AtomicU64::new(0) }
+    }
+
+    /// A connection was opened.
+    pub fn open(&self, peer: &Peer) -> Arc<Client> {
+        let id = ConnectionId(self.next.fetch_add(1, Ordering::Relaxed));
+        let client = Client::new(id, peer.clone(), Arc::new(EventFeed::new(self.clock.clone())));
+        self.lock().insert(id, client.clone());
+        client
+    }
+
+    /// A connection is over.
+    pub fn close(&self, client: &Client) {
+        use crate::engine::AttachedClient;
+        self.lock().remove(&client.connection());
+        client.end();
+    }
+
+    /// How many connections are open.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.lock().len() as u64
+    }
+
+    /// Something that lists show has changed.
+    pub fn changed(&self, kinds: &[DataKind], ids: &[String], origin: Option<&InstanceId>) {
+        let seq = self.changes.fetch_add(1, Ordering::Relaxed) + 1;
+        for client in self.lock().values() {
+            client.feed().changed(seq, kinds, ids, origin);
+        }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<ConnectionId, Arc<Client>>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,294 @@
+//! The events of one connection: cursors into logs, read when the connection's writer has room.
+//!
+//! Nothing is queued here. Who reads slowly is served from the log instead of memory, and is never cut off for it.
+
+use std::{
+    collections::{HashMap, HashSet, VecDeque},
+    sync::{Arc, Mutex, PoisonError, Weak},
+    time::Duration,
+};
+
+use bytes::{Bytes, BytesMut};
+use futures::future::BoxFuture;
+use ropewalk_peer::{Feed, notification_line};
+use ropewalk_protocol::{
+    DataChanged, DataChangedParams, DataKind, InstanceId, Seq, ThreadId, Timestamp,
+    limits::{OUTBOX_BYTES, SUBSCRIPTIONS},
+};
+use tokio::sync::Notify;
+
+use crate::{
+    clock::Clock,
+    engine::{Batch, Cursor, Subscriber, ThreadHandle, Wants},
+};
+
+/// The shortest time between two `data/changed` of one connection.
+const CHANGES_APART_MS: u64 = 250;
+/// Ids a `data/changed` names; with more it names none.
+const CHANGED_IDS: usize = 100;
+
+/// The events of one connection.
+pub struct EventFeed {
+    clock: Arc<dyn Clock>,
+    inner: Mutex<Inner>,
+    news: Notify,
+}
+
+struct Inner {
+    holds: usize,
+    followed: HashMap<ThreadId, Followed>,
+    ready: VecDeque<ThreadId>,
+    is_ready: HashSet<ThreadId>,
+    wants: Wants,
+    wants_changes: bool,
+    changes: Option<DataChangedParams>,
+    changes_sent_at: Timestamp,
+}
+
+struct Followed {
+    thread: ThreadHandle,
+    cursor: Cursor,
+}
+
+/// While it lives, no event is given out.
+pub struct HoldGuard(Arc<EventFeed>);
+
+impl EventFeed {
+    /// A connection that follows nothing.
+    #[must_use]
+    pub fn new(clock: Arc<dyn Clock>) -> Self {
+        Self {
+            clock,
+            inner: Mutex::new(Inner {
+                holds: 0,
+                followed: HashMap::new(),
+                ready: VecDeque::new(),
+                is_ready: HashSet::new(),
+                wants: Wants { deltas: true, progress: true },
+                wants_changes: false,
+                changes: None,
+                changes_sent_at: Timestamp::from_millis(0),
+            }),
+            news: Notify::new(),
+        }
+    }
+
+    /// Says which ephemeral events and notices the client wants.
+    pub fn want(&self, wants: Wants, changes: bool) {
+        let mut inner = self.lock();
+        inner.wants = wants;
+        inner.wants_changes = changes;
+    }
+
+    /// Follows a thread from after an event on; a thread that is followed already has its cursor moved. `false` when
+    /// the connection follows as many threads as it may.
+    pub fn follow(self: &Arc<Self>, thread: &ThreadHandle, after: Seq) -> bool {
+        {
+            let mut inner = self.lock();
+            let is_known = inner.followed.contains_key(thread.id());
+            if !is_known && inner.followed.len() as u64 >= SUBSCRIPTIONS {
+                return false;
+            }
+            let followed = Followed { thread: thread.clone(), cursor: Cursor::after(after) };
+            inner.followed.insert(thread.id().clone(), followed);
+        }
+        let me: Weak<dyn Subscriber> = Arc::downgrade(self) as Weak<dyn Subscriber>;
+        thread.bus().subscribe(me);
+        self.wake(thread.id());
+        true
+    }
+
+    /// Follows a thread no more.
+    pub fn unfollow(self: &Arc<Self>, thread: &ThreadId) {
+        if let Some(followed) = self.lock().followed.remove(thread) {
+            let me: Weak<dyn Subscriber> = Arc::downgrade(self) as Weak<dyn Subscriber>;
+            followed.thread.bus().unsubscribe(&me);
+        }
+    }
+
+    /// Gives out no event until the guard is dropped. The answer to a submit comes before the events of its run
+    /// (2.5, rule 2): whoever answers holds the events until the answer is queued.
+    #[must_use]
+    pub fn hold(self: &Arc<Self>) -> HoldGuard {
+        self.lock().holds += 1;
+        HoldGuard(self.clone())
+    }
+
+    /// Something that lists show has changed.
+    pub fn changed(&self, seq: u64, kinds: &[DataKind], ids: &[String], origin: Option<&InstanceId>) {
+        {
+            let mut inner = self.lock();
+            if !inner.wants_changes {
+                return;
+            }
+            let fresh = || DataChangedParams { seq, kinds: Vec::new(), ids: Some(Vec::new()), origin: origin.cloned() };
+            let changes = inner.changes.get_or_insert_with(fresh);
+            changes.seq = seq;
+            changes.kinds.extend_from_slice(kinds);
+            changes.kinds.sort_unstable();
+            changes.kinds.dedup();
+            if changes.origin.as_ref() != origin {
+                changes.origin = None;
+            }
+            if let Some(known) = &mut changes.ids {
+                known.extend(ids.iter().filter(|id| !known.contains(id)).cloned().collect::<Vec<_>>());
+                if known.len() > CHANGED_IDS {
+                    changes.ids = None;
+                }
+            }
+        }
+        self.news.notify_one();
+    }
+
+    /// The connection is over: nothing is followed any more.
+    pub fn end(self: &Arc<Self>) {
+        let threads: Vec<ThreadId> = self.lock().followed.keys().cloned().collect();
+        for thread in threads {
+            self.unfollow(&thread);
+        }
+    }
+
+    async fn next_chunk(&self) -> Bytes {
+        loop {
+            let news = self.news.notified();
+            if let Some(line) = self.take_changes() {
+                return line;
+            }
+            if let Some(chunk) = self.events().await {
+                return chunk;
+            }
+            match self.changes_due_in() {
+                Some(wait) => {
+                    let sleep = self.clock.sleep(wait);
+                    tokio::select! { () = news => {}, () = sleep => {} }
+                }
+                None => news.await,
+            }
+        }
+    }
+
+    /// What comes next of the threads that have something new, the longest waiting first.
+    async fn events(&self) -> Option<Bytes> {
+        loop {
+            let (thread, batch, next_seq) = self.look()?;
+            match batch {
+                Batch::Nothing => {}
+                Batch::Lines(lines) => return Some(joined(&lines)),
+                Batch::FromLog(last) => {
+                    if let Some(chunk) = self.read_log(&thread, next_seq, last).await {
+                        return Some(chunk);
+                    }
+                }
+            }
+        }
+    }
+
+    fn look(&self) -> Option<(ThreadHandle, Batch, Seq)> {
+        let now = self.clock.now();
+        let mut inner = self.lock();
+        let wants = inner.wants;
+        // Looked at under the same lock that `hold` takes: what is given out here was durable before the hold.
+        if inner.holds > 0 {
+            return None;
+        }
+        let id = inner.ready.pop_front()?;
+        inner.is_ready.remove(&id);
+        let Some(followed) = inner.followed.get_mut(&id) else {
+            drop(inner);
+            return self.look();
+        };
+        let (thread, next_seq) = (followed.thread.clone(), followed.cursor.next_seq);
+        let batch = thread.bus().next(&mut followed.cursor, &id, now, wants, OUTBOX_BYTES as usize);
+        if !matches!(batch, Batch::Nothing) {
+            inner.make_ready(&id);
+        }
+        Some((thread, batch, next_seq))
+    }
+
+    /// Reads events the hot end has no more of. The cursor moves only with what is given out.
+    async fn read_log(&self, thread: &ThreadHandle, next_seq: Seq, last: Seq) -> Option<Bytes> {
+        let read = thread.event_lines(next_seq, last, OUTBOX_BYTES as usize).await;
+        let (chunk, reached) = match read {
+            Ok(read) => read,
+            Err(error) => {
+                tracing::error!(thread = %thread.id(), %error, "events could not be read; the thread is followed no more");
+                self.lock().followed.remove(thread.id());
+                return None;
+            }
+        };
+        let mut inner = self.lock();
+        let is_held = inner.holds > 0;
+        let followed = inner.followed.get_mut(thread.id())?;
+        if followed.cursor.next_seq != next_seq || reached < next_seq {
+            return None;
+        }
+        if is_held {
+            inner.make_ready(thread.id());
+            return None;
+        }
+        followed.cursor.next_seq = reached + 1;
+        inner.make_ready(thread.id());
+        Some(chunk)
+    }
+
+    fn take_changes(&self) -> Option<Bytes> {
+        let now = self.clock.now();
+        let mut inner = self.lock();
+        if now.millis_since(inner.changes_sent_at) < CHANGES_APART_MS {
+            return None;
+        }
+        let changes = inner.changes.take()?;
+        inner.changes_sent_at = now;
+        notification_line::<DataChanged>(&changes).ok()
+    }
+
+    fn changes_due_in(&self) -> Option<Duration> {
+        let inner = self.lock();
+        inner.changes.as_ref()?;
+        let since = self.clock.now().millis_since(inner.changes_sent_at);
+        Some(Duration::from_millis(CHANGES_APART_MS.saturating_sub(since).max(1)))
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Inner {
+    fn make_ready(&mut self, id: &ThreadId) {
+        if self.is_ready.insert(id.clone()) {
+            self.ready.push_back(id.clone());
+        }
+    }
+}
+
+impl Subscriber for EventFeed {
+    fn wake(&self, thread: &ThreadId) {
+        self.lock().make_ready(thread);
+        self.news.notify_one();
+    }
+}
+
+impl Feed for EventFeed {
+    fn next(&self) -> BoxFuture<'_, Bytes> {
+        Box::pin(self.next_chunk())
+    }
+}
+
+impl Drop for HoldGuard {
+    fn drop(&mut self) {
+        self.0.lock().holds -= 1;
+        self.0.news.notify_one();
+    }
+}
+
+fn joined(lines: &[Bytes]) -> Bytes {
+    if let [line] = lines {
+        return line.clone();
+    }
+    let mut chunk = BytesMut::with_capacity(lines.iter().map(Bytes::len).sum());
+    for line in lines {
+        chunk.extend_from_slice(line);
+    }
+    chunk.freeze()
+}

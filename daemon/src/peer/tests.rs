@@ -1,0 +1,1 @@
+//! Tests of what an attached client is sent.

@@ -1,0 +1,6 @@
+//! The whole daemon over its wire: in memory where that is enough, over sockets and processes where it is not.
+
+#![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
+
+mod support;
+mod transcript_a;
