@@ -23,3 +23,5 @@ pub mod server;
 pub mod start;
 pub mod store;
 pub mod tools;
+
+pub use embed::{EmbedConfig, EmbedHome, Embedded, embed, embed_parts};
