@@ -35,7 +35,11 @@ impl Approver {
                     None
                 }
             },
-            Self::Everything => Some(answer(Decision::Accept)),
+            Self::Everything => {
+                let summary = printable(&approval.summary);
+                out.note(&format!("{} {summary}: --yes", out.paint_note(Style::Yellow, "accepted")));
+                Some(answer(Decision::Accept))
+            }
             Self::Nothing(reason) => {
                 let summary = printable(&approval.summary);
                 out.note(&format!("{} {summary}: {reason}", out.paint_note(Style::Yellow, "declined")));

@@ -22,7 +22,7 @@ use super::{
 use crate::embed::{EmbedConfig, EmbedHome, Embedded, embed};
 
 const PROMPT: &str = "say Aye, six bells it is.\ncall ring_bell {\"bells\":6}";
-const NO_TERMINAL: &str = "there is no terminal to ask at; --yes accepts";
+const NO_TERMINAL: &str = "nobody was asked, as there is no terminal (--yes accepts)";
 /// How long the demo's daemon gives what is under way at the end: there is nothing.
 const GRACE_MS: u64 = 1_000;
 
@@ -40,9 +40,12 @@ pub(crate) struct DemoArgs {
 /// Runs it.
 pub(crate) async fn run(args: DemoArgs, context: &Context) -> Result<Exit, Failure> {
     let mut interrupts = Interrupts::of_process();
-    let home = tempfile::Builder::new().prefix("ropewalk-demo-").tempdir();
-    let home = home.map_err(|error| Failure::Failed(format!("There is no room for a temporary home: {error}.")))?;
-    let config = EmbedConfig { home: EmbedHome::Directory(home.path().to_owned()), listen: false };
+    let temporary = tempfile::Builder::new().prefix("ropewalk-demo-").tempdir();
+    let temporary =
+        temporary.map_err(|error| Failure::Failed(format!("There is no room for a temporary home: {error}.")))?;
+    // The daemon makes the home itself, with the permissions a home has.
+    let home = EmbedHome::Directory(temporary.path().join("home"));
+    let config = EmbedConfig { home, listen: false };
     let embedded = embed(config).await?;
     introduce(context);
     let ending = play(&args, &embedded, &mut interrupts, context).await;
@@ -103,13 +106,12 @@ fn say_what_next(context: &Context) {
     let out = &context.out;
     let program = context.environment.program();
     let next = [
-        (format!("{program} run \"say hello\""), "a run that lasts: it starts a daemon when none runs"),
-        (format!("{program} endpoint add NAME --url URL --model MODEL --default"), "a real model"),
-        ("docs/quickstart-rust.md".to_owned(), "a tool of your own, in a few lines of Rust"),
+        ("a run of your own", format!("{program} run \"say hello\"")),
+        ("a real model", format!("{program} endpoint add --help")),
+        ("a tool of your own, in Rust", "docs/quickstart-rust.md".to_owned()),
     ];
     out.line(&format!("\n{}", out.paint(Style::Bold, "What next")));
-    let width = next.iter().map(|(what, _)| what.len()).max().unwrap_or_default();
-    for (what, why) in next {
-        out.line(&format!("  {}  {}", out.paint(Style::Cyan, &format!("{what:width$}")), out.paint(Style::Dim, why)));
+    for (what, how) in next {
+        out.line(&format!("  {what:27}  {}", out.paint(Style::Cyan, &how)));
     }
 }

@@ -7,8 +7,11 @@ use crate::server;
 /// What the environment of the process says. Empty values count as absent.
 #[derive(Clone)]
 pub struct Environment {
-    lookup: Arc<dyn Fn(&str) -> Option<OsString> + Send + Sync>,
+    lookup: Arc<Lookup>,
 }
+
+/// Reads one variable.
+type Lookup = dyn Fn(&str) -> Option<OsString> + Send + Sync;
 
 impl Environment {
     /// An environment that is read with this function.

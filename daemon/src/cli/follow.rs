@@ -9,7 +9,7 @@ use super::{failure::Failure, interrupts::Interrupts, out::Out};
 #[derive(Debug)]
 pub(crate) enum Ending {
     /// The run ended.
-    Ended(RunOutcome),
+    Ended(Box<RunOutcome>),
     /// The person left; the run goes on.
     Left,
 }
@@ -41,15 +41,19 @@ pub(crate) async fn follow(
     interrupts: &mut Interrupts,
     mut show: impl FnMut(&RunEvent),
 ) -> Result<Ending, Failure> {
-    until_end(stopper, interrupts, async move || match run.next().await {
-        Some(Ok(RunEvent::Completed(result))) => Some(Ok(result.outcome)),
-        Some(Ok(event)) => {
-            show(&event);
-            None
-        }
-        Some(Err(error)) => Some(Err(error)),
-        None => Some(Err(Error::Disconnected)),
-    })
+    until_end(
+        || stopper.ask(),
+        interrupts,
+        async move || match run.next().await {
+            Some(Ok(RunEvent::Completed(result))) => Some(Ok(result.outcome)),
+            Some(Ok(event)) => {
+                show(&event);
+                None
+            }
+            Some(Err(error)) => Some(Err(error)),
+            None => Some(Err(Error::Disconnected)),
+        },
+    )
     .await
 }
 
@@ -60,45 +64,51 @@ pub(crate) async fn follow_wire(
     interrupts: &mut Interrupts,
     out: &Out,
 ) -> Result<Ending, Failure> {
-    let Which { run_id, message_id, .. } = stopper.which.clone();
-    until_end(stopper, interrupts, async move || {
-        let event = match events.next().await {
-            Some(Ok(event)) => event,
-            Some(Err(error)) => return Some(Err(error)),
-            None => return Some(Err(Error::Disconnected)),
-        };
-        out.json_line(&*event);
-        match &event.event {
-            Event::RunCompleted { run_id: ended, outcome, .. } if *ended == run_id => Some(Ok(outcome.clone())),
-            Event::QueueChanged(change)
-                if change.change == QueueChange::Removed && change.message_id.as_ref() == Some(&message_id) =>
-            {
-                Some(Err(Error::RunRemoved { run_id: run_id.clone() }))
+    let Which { run_id, message_id, .. } = &stopper.which;
+    until_end(
+        || stopper.ask(),
+        interrupts,
+        async move || {
+            let event = match events.next().await {
+                Some(Ok(event)) => event,
+                Some(Err(error)) => return Some(Err(error)),
+                None => return Some(Err(Error::Disconnected)),
+            };
+            out.json_line(&*event);
+            match &event.event {
+                Event::RunCompleted { run_id: ended, outcome, .. } if ended == run_id => Some(Ok(outcome.clone())),
+                Event::QueueChanged(change)
+                    if change.change == QueueChange::Removed && change.message_id.as_ref() == Some(message_id) =>
+                {
+                    Some(Err(Error::RunRemoved { run_id: run_id.clone() }))
+                }
+                _ => None,
             }
-            _ => None,
-        }
-    })
+        },
+    )
     .await
 }
 
-/// Takes steps until one of them is the end of the run.
+/// Takes steps until one of them is the end of the run. At the first press of Ctrl-C `stop` is called, at the second one
+/// nobody follows the run any more.
 async fn until_end(
-    mut stopper: Stopper,
+    mut stop: impl FnMut(),
     interrupts: &mut Interrupts,
     mut step: impl AsyncFnMut() -> Option<Result<RunOutcome, Error>>,
 ) -> Result<Ending, Failure> {
+    let mut is_asked = false;
     loop {
         tokio::select! {
             end = step() => match end {
                 None => {}
-                Some(Ok(outcome)) => return Ok(Ending::Ended(outcome)),
+                Some(Ok(outcome)) => return Ok(Ending::Ended(Box::new(outcome))),
                 Some(Err(error)) => return Err(error.into()),
             },
             () = interrupts.next() => {
-                if stopper.is_asked {
+                if std::mem::replace(&mut is_asked, true) {
                     return Ok(Ending::Left);
                 }
-                stopper.ask();
+                stop();
             }
         }
     }
@@ -109,16 +119,14 @@ pub(crate) struct Stopper {
     client: Client,
     which: Which,
     out: Out,
-    is_asked: bool,
 }
 
 impl Stopper {
     pub(crate) fn new(client: &Client, which: Which, out: &Out) -> Self {
-        Self { client: client.clone(), which, out: out.clone(), is_asked: false }
+        Self { client: client.clone(), which, out: out.clone() }
     }
 
-    fn ask(&mut self) {
-        self.is_asked = true;
+    fn ask(&self) {
         self.out.aside("\nStopping the run. Ctrl-C again leaves it to itself.");
         let runs = self.client.runs();
         let out = self.out.clone();
@@ -135,3 +143,6 @@ impl Stopper {
         });
     }
 }
+
+#[cfg(test)]
+mod tests;

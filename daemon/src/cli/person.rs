@@ -149,32 +149,20 @@ pub(crate) mod testing {
 
     use super::*;
 
-    /// Answers in order; then the input is over, or the person says nothing more.
-    pub(crate) struct Script {
-        answers: VecDeque<String>,
-        falls_silent: bool,
-    }
+    /// Answers in order; then the input is over.
+    struct Script(VecDeque<String>);
 
     impl Lines for Script {
         fn forget(&mut self) {}
 
         fn next(&mut self) -> BoxFuture<'_, Option<String>> {
-            match self.answers.pop_front() {
-                None if self.falls_silent => std::future::pending().boxed(),
-                answer => std::future::ready(answer).boxed(),
-            }
+            std::future::ready(self.0.pop_front()).boxed()
         }
     }
 
     /// A person who gives these answers and ends the input.
     pub(crate) fn person(answers: &[&str], out: &Out) -> Person {
-        let answers = answers.iter().map(|answer| (*answer).to_owned()).collect();
-        Person::new(Script { answers, falls_silent: false }, out)
-    }
-
-    /// A person who never answers.
-    pub(crate) fn silent(out: &Out) -> Person {
-        Person::new(Script { answers: VecDeque::new(), falls_silent: true }, out)
+        Person::new(Script(answers.iter().map(|answer| (*answer).to_owned()).collect()), out)
     }
 }
 

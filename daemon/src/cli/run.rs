@@ -23,7 +23,7 @@ use super::{
     words::words,
 };
 
-const NO_TERMINAL: &str = "nobody can be asked, as there is no terminal";
+const NO_TERMINAL: &str = "nobody was asked, as there is no terminal";
 const NO_APPROVE: &str = "the run was started with --no-approve";
 
 /// Run a prompt and show what comes of it

@@ -98,7 +98,7 @@ pub(crate) fn named<'a, T>(
     match *found {
         [item] => Ok(item),
         [] => {
-            let names: Vec<_> = items.iter().map(|item| name(item)).collect();
+            let names: Vec<_> = items.iter().map(name).collect();
             let known = if names.is_empty() {
                 "There is none yet.".to_owned()
             } else {

@@ -1,5 +1,7 @@
 //! The arguments: what is understood, what is refused, and what help says.
 
+mod commands;
+
 use clap::{CommandFactory, Parser, error::ErrorKind};
 
 use super::*;
@@ -47,35 +49,34 @@ fn every_argument_says_what_it_is_for() {
 
 #[test]
 fn every_example_of_the_help_is_understood() {
-    fn lines(command: &clap::Command, into: &mut Vec<String>) {
-        let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
-        into.extend(
-            help.lines()
-                .filter_map(|line| {
-                    line.split_once("ropewalk ")
-                        .filter(|(before, _)| before.trim().is_empty() || before.ends_with("| "))
-                })
-                .map(|(_, rest)| rest.to_owned()),
-        );
-        command.get_subcommands().for_each(|command| lines(command, into));
-    }
     let mut examples = Vec::new();
-    lines(&Cli::command(), &mut examples);
+    collect_examples(&Cli::command(), &mut examples);
     assert!(examples.len() > 20, "{examples:?}");
     for example in examples {
-        let typed = example.split([' ']).take_while(|word| !matches!(*word, "|" | "<" | ">"));
-        // Words between quotes are one argument; their blanks do not matter here.
-        let mut words = vec!["ropewalk".to_owned()];
-        let mut quoted = false;
-        for word in typed {
-            match words.last_mut() {
-                Some(last) if quoted => last.push_str(word),
-                _ => words.push(word.trim_start_matches('"').to_owned()),
-            }
-            quoted ^= word.matches('"').count() % 2 == 1;
-        }
-        assert!(Cli::try_parse_from(&words).is_ok(), "{words:?}");
+        assert!(Cli::try_parse_from(shell_words(&example)).is_ok(), "{example}");
     }
+}
+
+/// What the examples of a command and of those below it call this program with.
+fn collect_examples(command: &clap::Command, into: &mut Vec<String>) {
+    let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    let calls = help.lines().filter(|line| line.starts_with("  "));
+    into.extend(calls.filter_map(|line| Some(line[line.find("ropewalk ")?..].to_owned())));
+    command.get_subcommands().for_each(|command| collect_examples(command, into));
+}
+
+/// The words of a line up to what is the shell's; what stands between quotes is one word.
+fn shell_words(line: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut is_quoted = false;
+    for word in line.split(' ').take_while(|word| !matches!(*word, "|" | "<" | ">")) {
+        match words.last_mut() {
+            Some(last) if is_quoted => last.push_str(word),
+            _ => words.push(word.trim_start_matches('"').to_owned()),
+        }
+        is_quoted ^= word.matches('"').count() % 2 == 1;
+    }
+    words
 }
 
 #[test]
