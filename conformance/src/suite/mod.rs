@@ -90,6 +90,33 @@ macro_rules! scenarios {
 }
 
 scenarios! { $
+    approving {
+        wire:
+            dyn_21_each_call_that_asks_is_asked_about_once
+            dyn_22_accept_holds_for_one_call
+            dyn_22_accept_for_session_is_a_rule_of_the_thread
+            dyn_22_accept_always_is_a_rule_of_the_project_or_of_all
+            dyn_22_decline_refuses_the_call_tells_the_model_the_note_and_the_run_goes_on
+            dyn_22_cancel_refuses_the_call_and_stops_the_run_with_every_later_call
+            dyn_23_a_run_that_stops_tells_the_one_who_was_asked
+            dyn_24_only_who_claimed_the_capability_is_asked
+            a_refused_answer_is_asked_again_and_the_fourth_time_counts_as_not_i;
+        clock:;
+    }
+    calling {
+        wire:
+            dyn_10_success_needs_at_least_one_content_item
+            dyn_11_structured_content_reaches_clients_and_never_the_model
+            dyn_12_a_failure_needs_a_code_and_a_message
+            dyn_12_an_odd_result_settles_the_call_as_invalid
+            dyn_13_an_answer_of_method_not_found_is_an_unsupported_tool
+            dyn_14_any_other_error_as_answer_is_a_failed_call_and_the_client_goes_on
+            dyn_16_a_call_carries_thread_run_call_namespace_tool_and_arguments
+            dyn_17_bad_arguments_never_reach_the_handler
+            dyn_17_arguments_are_repaired_before_the_check_and_both_are_recorded
+            calls_of_one_message_run_in_order_and_each_has_its_own_id;
+        clock:;
+    }
     declaring {
         wire:
             dyn_1_tools_are_declared_when_a_thread_is_started_or_resumed
@@ -102,5 +129,38 @@ scenarios! { $
             a_name_that_another_process_holds_is_a_conflict_without_takeover;
         clock:
             dyn_35_a_timeout_of_the_declaration_ends_a_silent_call;
+    }
+    endings {
+        wire:
+            dyn_31_without_anybody_who_could_answer_an_approval_is_undeliverable_at_once
+            with_unattended_wait_an_approval_waits_for_whoever_attaches;
+        clock:
+            dyn_31_the_endings_of_an_approval_differ_in_event_record_and_text
+            dyn_31_the_endings_of_a_question_differ_in_event_record_and_text
+            a_client_that_just_left_counts_for_the_grace_and_no_longer;
+    }
+    stopping {
+        wire:
+            dyn_39_a_stop_while_the_model_is_thinking_leaves_nothing_open
+            dyn_39_a_stop_while_text_streams_keeps_what_was_said
+            dyn_39_a_stop_while_an_approval_is_open_settles_it
+            dyn_39_a_stop_while_a_question_is_open_settles_it
+            dyn_33_a_stop_tells_the_client_to_stop_working_on_a_call
+            dyn_39_stops_at_any_moment_leave_every_item_and_interaction_closed
+            transcript_e_a_stop_in_a_batch_of_three_holds_what_waits
+            a_stop_with_nothing_to_stop_changes_nothing_and_is_answered
+            a_stop_of_a_queued_run_by_its_id_removes_it;
+        clock:;
+    }
+    timing {
+        wire:;
+        clock:
+            dyn_34_progress_resets_the_silence_and_a_silent_call_ends
+            dyn_34_the_ceiling_ends_a_call_however_lively_it_is
+            dyn_33_a_timeout_tells_the_client_to_stop_and_its_late_result_is_ignored
+            waiting_on_names_the_sooner_of_silence_and_ceiling
+            an_approval_carries_its_deadline_and_another_setting_changes_it
+            a_call_whose_owner_stays_away_ends_as_outcome_unknown_after_the_grace
+            run_wait_times_out_without_an_error;
     }
 }
