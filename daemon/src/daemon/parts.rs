@@ -46,6 +46,7 @@ impl Parts {
         let shared = Arc::new(Shared {
             store: self.store.clone(),
             clock: self.clock.clone(),
+            began_at: self.clock.now(),
             ids: self.ids.clone(),
             catalogue: catalogue.clone(),
             models: self.models.clone(),
