@@ -15,6 +15,7 @@ pub mod rows;
 mod run;
 mod shared;
 mod thread;
+mod trouble;
 mod turn;
 
 #[cfg(test)]
@@ -89,6 +90,11 @@ impl Engine {
             return true;
         }
         false
+    }
+
+    /// Forgets a thread whose owner is about to end.
+    fn forget(&self, id: &ThreadId) {
+        self.threads.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
     }
 
     /// Every thread that is awake.

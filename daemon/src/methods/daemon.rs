@@ -1,4 +1,4 @@
-//! `initialize` and `daemon/…`
+//! `initialize` and `daemon/…`: who connects, how the daemon is, and its end.
 
 use ropewalk_protocol::{
     ClientRef, Counts, DaemonState, DaemonVersion, Empty, ErrorDetail, Health, HealthState, IndexState,
@@ -76,7 +76,7 @@ pub async fn status(call: Call, _: Empty) -> Result<DaemonState, RpcError> {
         },
         counts: Counts { connections: daemon.clients.count(), threads, runs, open_interactions, children: 0 },
         store: StoreState {
-            format: crate::store::FORMAT_VERSION,
+            format: Daemon::STORE_FORMAT,
             log_bytes: sizes.log_bytes,
             blob_bytes: sizes.blob_bytes,
             index_bytes: sizes.index_bytes,
