@@ -59,8 +59,8 @@ struct Entry {
 
 enum EntryKind {
     Durable(Seq),
-    Delta { item_id: ItemId, offset: u64, end: u64 },
-    Progress,
+    Delta { item_id: ItemId, offset: u64, end: u64, after: Seq },
+    Progress { after: Seq },
 }
 
 impl Cursor {
@@ -68,6 +68,11 @@ impl Cursor {
     #[must_use]
     pub fn after(after: Seq) -> Self {
         Self { next_seq: after + 1, ..Self::default() }
+    }
+
+    /// Whether something that followed the event `after` belongs to the time before this cursor.
+    const fn is_beyond(&self, after: Seq) -> bool {
+        after + 1 < self.next_seq
     }
 }
 
@@ -115,13 +120,13 @@ impl Bus {
         let last = tail.last_seq;
         drop(tail);
         let line = delta_line(thread, last, at, item_id, offset, text);
-        self.push(EntryKind::Delta { item_id: item_id.clone(), offset, end }, line);
+        self.push(EntryKind::Delta { item_id: item_id.clone(), offset, end, after: last }, line);
     }
 
     /// Adds a sign of life of a tool.
     pub fn progress(&self, thread: &ThreadId, at: Timestamp, event: &str) {
         let last = self.tail.lock().unwrap_or_else(PoisonError::into_inner).last_seq;
-        self.push(EntryKind::Progress, event_line(thread, "after", last, at, event));
+        self.push(EntryKind::Progress { after: last }, event_line(thread, "after", last, at, event));
     }
 
     /// The text an open item has so far.
@@ -215,9 +220,15 @@ impl Tail {
                 cursor.next_seq = seq + 1;
                 Some(entry.line.clone())
             }
-            EntryKind::Progress => wants.progress.then(|| entry.line.clone()),
+            EntryKind::Progress { after } => (wants.progress && !cursor.is_beyond(*after)).then(|| entry.line.clone()),
             EntryKind::Delta { .. } if !wants.deltas => None,
-            EntryKind::Delta { item_id, offset, end } => {
+            // Who joined later has the completed item; of one that is still open, the text so far is told.
+            EntryKind::Delta { item_id, after, .. }
+                if cursor.is_beyond(*after) && !self.texts.contains_key(item_id) =>
+            {
+                None
+            }
+            EntryKind::Delta { item_id, offset, end, .. } => {
                 let sent = cursor.sent.get(item_id).copied().unwrap_or(0);
                 if sent >= *end {
                     return None;
