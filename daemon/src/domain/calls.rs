@@ -1,8 +1,8 @@
 //! The calls of a batch and how each gets its one result.
 
 use ropewalk_protocol::{
-    BlobRef, By, ByKind, CallDecision, CallError, CallId, CallTiming, Effect, InteractionId, InteractionKind, ItemBody, ItemState,
-    Part, Role, RunId, Severity,
+    BlobRef, By, ByKind, CallDecision, CallError, CallId, CallTiming, Effect, InteractionId, InteractionKind, ItemBody,
+    ItemState, Part, Role, RunId, Severity,
 };
 use serde_json::Value;
 

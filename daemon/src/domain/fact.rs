@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use ropewalk_protocol::{
-    BranchId, CallDecision, CallId, EndpointId, InstanceId, InteractionId, ItemId, MessageId, OperationId, Role, RunId, Seq,
-    Unattended, Usage,
+    BranchId, CallDecision, CallId, EndpointId, InstanceId, InteractionId, ItemId, MessageId, OperationId, Role, RunId,
+    Seq, Unattended, Usage,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -95,9 +95,11 @@ impl Change<'_> {
         }
         let Some(batch) = &state.batch else { return };
         let sent = |id: &CallId| {
-            self.state.touched.settled.iter().any(|(settled, _)| {
-                settled.call_id == *id && settled.body.kind() == InteractionKind::ToolCall
-            })
+            self.state
+                .touched
+                .settled
+                .iter()
+                .any(|(settled, _)| settled.call_id == *id && settled.body.kind() == InteractionKind::ToolCall)
         };
         let open: Vec<_> = batch
             .calls

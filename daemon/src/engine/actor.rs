@@ -2,7 +2,9 @@
 
 use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
-use ropewalk_protocol::{DataKind, Event, InteractionId, InteractionSettledParams, ItemId, RpcError, RunId, RunStatus, Seq, Timestamp};
+use ropewalk_protocol::{
+    DataKind, Event, InteractionId, InteractionSettledParams, ItemId, RpcError, RunId, RunStatus, Seq, Timestamp,
+};
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 

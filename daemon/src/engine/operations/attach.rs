@@ -3,7 +3,8 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use ropewalk_protocol::{
-    Capabilities, ClientRef, ErrorDetail, Policy, QueueView, RpcError, Seq, Snapshot, ThreadResumed, ToolsCause, ToolsChanged,
+    Capabilities, ClientRef, ErrorDetail, Policy, QueueView, RpcError, Seq, Snapshot, ThreadResumed, ToolsCause,
+    ToolsChanged,
 };
 
 use super::{

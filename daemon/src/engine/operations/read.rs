@@ -1,8 +1,8 @@
 //! Reading a thread: its header, its tools, its chain, its events, what waits and what is asked.
 
 use ropewalk_protocol::{
-    BranchId, Event, EventPage, Interaction, InteractionId, InteractionKind, InteractionState,
-    MessagePage, Queue, RpcError, Run, RunId, Seq, Thread, ThreadEvent, Tool, limits::PAGE_CHARACTERS,
+    BranchId, Event, EventPage, Interaction, InteractionId, InteractionKind, InteractionState, MessagePage, Queue,
+    RpcError, Run, RunId, Seq, Thread, ThreadEvent, Tool, limits::PAGE_CHARACTERS,
 };
 
 use std::collections::BTreeMap;

@@ -1,7 +1,9 @@
 //! A client as a source: its tools are called as interactions on its socket.
 
 use futures::future::BoxFuture;
-use ropewalk_protocol::{Effect, ErrorDetail, InteractionBody, InteractionKind, Outcome, RpcError, Severity, ToolCallRequest};
+use ropewalk_protocol::{
+    Effect, ErrorDetail, InteractionBody, InteractionKind, Outcome, RpcError, Severity, ToolCallRequest,
+};
 use serde_json::Value;
 
 use super::{
@@ -86,7 +88,8 @@ fn result(schemas: &SchemaCache, tool: &ToolSpec, claim: Claim, took_ms: u64) ->
     if let Some(failure) = of_rpc_error(&answer) {
         return Err(failure);
     }
-    let output = tool.output_schema.as_ref().and_then(|schema| schemas.ready(&format!("{} result", tool.digest), schema));
+    let output =
+        tool.output_schema.as_ref().and_then(|schema| schemas.ready(&format!("{} result", tool.digest), schema));
     let checked = check_result(&answer, output.as_deref())?;
     Ok(SourceResult {
         content: told_to_model(&checked, tool.rule_name()),

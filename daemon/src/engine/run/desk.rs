@@ -316,7 +316,8 @@ struct Before {
 
 impl Before {
     fn of(state: &ThreadState, run_id: &RunId, call_id: &CallId) -> Self {
-        let is_open = |kind| state.interactions.values().any(|open| open.call_id == *call_id && open.body.kind() == kind);
+        let is_open =
+            |kind| state.interactions.values().any(|open| open.call_id == *call_id && open.body.kind() == kind);
         Self {
             is_decided: state.call(run_id, call_id).is_some_and(|call| call.decision.is_some()),
             is_asked: is_open(InteractionKind::Approval),
@@ -331,7 +332,8 @@ fn calls_so_far(run: &RunState, call_id: &CallId, name: &str) -> u64 {
     let counted = run.calls_by_tool.get(name).copied().unwrap_or(0);
     let same = |call: &&BatchCall| call.call.name == name;
     let calls = run.batch.as_ref().map(|batch| &batch.calls);
-    match calls.and_then(|calls| calls.iter().position(|call| call.call.call_id == *call_id).map(|at| &calls[at + 1..])) {
+    match calls.and_then(|calls| calls.iter().position(|call| call.call.call_id == *call_id).map(|at| &calls[at + 1..]))
+    {
         Some(later) => counted - later.iter().filter(same).count() as u64,
         None => counted + 1,
     }
