@@ -126,7 +126,7 @@ pub(crate) async fn run(args: EndpointArgs, context: &Context) -> Result<Exit, F
             context.show::<EndpointRemove>(&client, params, |result| result.effect.clone()).await
         }
         Command::Key { endpoint, key, remove } => {
-            let value = if remove { None } else { Some(key.read_required(context)?) };
+            let value = if remove { None } else { Some(key.read_required(context).await?) };
             let (client, endpoint_id) = find(&endpoint, context).await?;
             match value {
                 Some(value) => set_key(&client, endpoint_id, value, context).await,
@@ -141,7 +141,7 @@ pub(crate) async fn run(args: EndpointArgs, context: &Context) -> Result<Exit, F
 
 async fn add(args: AddArgs, context: &Context) -> Result<Exit, Failure> {
     // A key that cannot be read should not leave an endpoint without one behind.
-    let key = args.key.read(context)?;
+    let key = args.key.read(context).await?;
     let client = context.client().await?;
     let known = client.endpoints().list(everything()).await?.items;
     if let Some(same) = known.iter().find(|endpoint| endpoint.name == args.name) {
