@@ -3,11 +3,13 @@
 //! * [`ScriptedServer`] is a model provider on a loopback port: the scripted model in the shape of OpenAI's chat
 //!   completions, with a [strict mode](ServerOptions::strict), a journal of requests and [faults](Fault) on demand.
 //! * [`RawServer`] plays bodies byte for byte and chunk for chunk, for answers no honest server gives.
+//! * [`suite`] is a list of claims about a daemon's wire, each a scenario over raw connections.
 //! * [`serve`] is the command `conformance serve`, for tests in other languages.
 
 mod raw;
 mod scripted;
 mod serve;
+pub mod suite;
 
 pub use raw::{RawEnding, RawReply, RawServer};
 pub use scripted::{Fault, RecordedRequest, ScriptedServer, ServerOptions};

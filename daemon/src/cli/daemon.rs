@@ -11,8 +11,8 @@ use super::{
     session::Context,
 };
 use crate::{
-    daemon::{Config, Running, start},
     server::failed_line,
+    start::{Config, Running, start},
 };
 
 const DEFAULT_LOG: &str = "info";

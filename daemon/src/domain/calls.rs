@@ -1,8 +1,8 @@
 //! The calls of a batch and how each gets its one result.
 
 use ropewalk_protocol::{
-    BlobRef, CallDecision, CallError, CallId, CallTiming, Effect, InteractionId, InteractionKind, ItemBody, ItemState,
-    Part, Role, RunId, Severity,
+    BlobRef, By, ByKind, CallDecision, CallError, CallId, CallTiming, Effect, InteractionId, InteractionKind, ItemBody,
+    ItemState, Part, Role, RunId, Severity,
 };
 use serde_json::Value;
 
@@ -61,12 +61,14 @@ impl Change<'_> {
         self.fact(Fact::Decided { run_id: run_id.clone(), call_id: call_id.clone(), decision, approval_ms });
     }
 
-    /// Stores the result of a call. With the last one of a batch its messages join the chain.
+    /// Stores the result of a call, and settles what is still open of it. With the last one of a batch its messages join
+    /// the chain.
     pub fn complete_call(&mut self, run_id: &RunId, call_id: &CallId, end: CallEnd) {
         let Some(call) = self.state.call(run_id, call_id).cloned() else { return };
         let Some(run) = self.state.runs.get(run_id) else { return };
         let Some((_, item)) = run.open_items.get(&call.call.item_id) else { return };
         let mut item = item.clone();
+        self.settle_open(|interaction| interaction.call_id == *call_id, &By::of(ByKind::Daemon));
         if let ItemBody::ToolCall(body) = &mut item.body {
             body.decision = call.decision;
             body.content = Some(end.content);

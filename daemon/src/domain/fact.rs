@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use ropewalk_protocol::{
-    BranchId, CallDecision, CallId, EndpointId, InstanceId, ItemId, MessageId, OperationId, Role, RunId, Seq,
-    Unattended, Usage,
+    BranchId, CallDecision, CallId, EndpointId, InstanceId, InteractionId, ItemId, MessageId, OperationId, Role, RunId,
+    Seq, Unattended, Usage,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -40,13 +40,16 @@ pub enum Fact {
         /// The schema.
         schema: Value,
     },
-    /// The model has answered.
+    /// The model has answered. All numbers are those of the whole run, this answer included, so that it does not matter
+    /// whether an event of the same record, which is read before it, has them already.
     Step {
         /// The run.
         run_id: RunId,
-        /// What the answer cost.
+        /// What its answers have cost.
         usage: Usage,
-        /// How many calls it has.
+        /// How many there are.
+        steps: u64,
+        /// How many calls they have.
         tool_calls: u64,
     },
     /// The model has answered with calls: the batch that now has to be worked off.
@@ -87,12 +90,19 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         parent: Option<Link>,
     },
-    /// Text of an open item as far as it had come.
+    /// More of the text of an open item: what has come since the last checkpoint.
     Checkpoint {
         /// The item.
         item_id: ItemId,
         /// The text.
         text: String,
+    },
+    /// An open interaction is offered again.
+    Attempt {
+        /// The interaction.
+        interaction_id: InteractionId,
+        /// How often it has been offered with this.
+        attempt: u64,
     },
 }
 

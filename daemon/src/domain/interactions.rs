@@ -6,7 +6,7 @@ use ropewalk_protocol::{
 };
 use serde_json::Value;
 
-use super::{Change, Effect};
+use super::{Change, Effect, Fact};
 
 /// An interaction to open.
 #[derive(Clone, Debug)]
@@ -77,6 +77,25 @@ impl Change<'_> {
             answer: settlement.answer.clone(),
         });
         self.effect(Effect::Settled(Box::new(settlement)));
+    }
+}
+
+impl Change<'_> {
+    /// Settles what is open and will not be answered any more: it is cancelled.
+    pub(super) fn settle_open(&mut self, is_meant: impl Fn(&Interaction) -> bool, by: &By) {
+        let open = self.state.interactions.values().filter(|interaction| is_meant(interaction));
+        let open: Vec<InteractionId> = open.map(|interaction| interaction.interaction_id.clone()).collect();
+        for interaction_id in open {
+            let (outcome, by) = (Outcome::Cancelled, by.clone());
+            self.settle(Settlement { interaction_id, outcome, by, at: self.at, answer: None });
+        }
+    }
+
+    /// An open interaction is offered again, to whom the caller knows. Returns the attempt.
+    pub fn offer_again(&mut self, interaction_id: &InteractionId) -> Option<u64> {
+        let attempt = self.state.interactions.get(interaction_id)?.attempt + 1;
+        self.fact(Fact::Attempt { interaction_id: interaction_id.clone(), attempt });
+        Some(attempt)
     }
 }
 

@@ -5,6 +5,7 @@
 //! and [`Fact`]s for us. Both go through [`ThreadState::apply`], the only place where a thread changes, now and when a
 //! log is read again. What has to happen outside afterwards is left as [`Effect`]s.
 
+mod apply;
 mod calls;
 mod chain;
 mod change;
@@ -22,6 +23,7 @@ mod tool_sets;
 #[cfg(test)]
 mod tests;
 
+pub use apply::OfferedAgain;
 pub use calls::CallEnd;
 pub use chain::{ChainMessage, ChainReader, Link, ProviderParts};
 pub use change::{Change, Effect, World};
@@ -30,6 +32,7 @@ pub use fact::{AnsweredCall, Fact, Joined, QueuedRun};
 pub use header::StartThread;
 pub use interactions::{Opening, Settlement};
 pub use queue::{Submission, Submitted, queued_run};
+pub use runs::Partial;
 pub use state::{Batch, BatchCall, BranchState, QueuedInput, RunState, ThreadState, ToolSet, Touched};
 pub use steps::Answered;
 pub use tool_sets::{ClientTool, Declaring};

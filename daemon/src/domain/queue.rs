@@ -70,7 +70,8 @@ impl Change<'_> {
             submitted_at: self.at,
         };
         if !busy {
-            self.begin_run(&submission.branch_id, QueuedInput { entry, run });
+            let seq = self.seq() + 1;
+            self.begin_run(&submission.branch_id, QueuedInput { entry, run, seq });
             return Ok(Submitted { run_id, message_id, state: SubmitState::Running });
         }
         self.event(Event::QueueChanged(QueueChanged {
@@ -125,6 +126,27 @@ impl Change<'_> {
         (true, self.start_next(branch_id))
     }
 
+    /// Takes an input out of the queue it waits in. `false` when the run waits in none.
+    pub fn drop_queued(&mut self, run_id: &RunId) -> bool {
+        let found = self.state.branches.iter().find_map(|(id, branch)| {
+            let input = branch.queue.iter().find(|input| input.entry.run_id == *run_id)?;
+            let left = branch.branch.queue.length - 1;
+            Some((id.clone(), input.entry.message_id.clone(), left, branch.branch.queue.held))
+        });
+        let Some((branch_id, message_id, length, held)) = found else { return false };
+        self.event(Event::QueueChanged(QueueChanged {
+            branch_id,
+            // A branch with nothing waiting is never held (ruling 1).
+            held: held && length > 0,
+            length,
+            change: QueueChange::Removed,
+            entry: None,
+            message_id: Some(message_id),
+            order: None,
+        }));
+        true
+    }
+
     /// Holds what waits after a bad end.
     pub(super) fn hold(&mut self, branch_id: &BranchId) {
         let Some(branch) = self.state.branches.get(branch_id) else { return };
@@ -141,7 +163,7 @@ impl Change<'_> {
 
     fn begin_run(&mut self, branch_id: &BranchId, input: QueuedInput) {
         let mut run = queued_run(&self.state.thread, branch_id, &input);
-        let QueuedInput { entry, run: queued } = input;
+        let QueuedInput { entry, run: queued, .. } = input;
         run.state = RunStatus::Running;
         run.started_at = Some(self.at);
         if let Some((endpoint_id, model)) = self.world.endpoint(&self.state.thread, queued.endpoint_id.as_ref()) {
@@ -196,7 +218,7 @@ impl Change<'_> {
 /// The run a waiting input will have, as it is shown before it begins.
 #[must_use]
 pub fn queued_run(thread: &ropewalk_protocol::Thread, branch_id: &BranchId, input: &QueuedInput) -> Run {
-    let QueuedInput { entry, run: queued } = input;
+    let QueuedInput { entry, run: queued, .. } = input;
     Run {
         run_id: entry.run_id.clone(),
         thread_id: thread.thread_id.clone(),

@@ -1,23 +1,52 @@
-//! The sweep: what becomes of a thread's runs after the daemon has died.
+//! Taking up a thread's runs: after the daemon has died, and after the thread's log took nothing for a while.
 
-use ropewalk_protocol::RunId;
+use ropewalk_protocol::{Event, Run, RunId, RunOutcome, RunStatus};
 
-use super::{Change, Effect};
+use super::{Change, Effect, Partial, runs::SHUTDOWN};
+
+/// Nothing that streamed is known any more but what was kept of it.
+const FORGOTTEN: Partial<'static> = &|_| None;
 
 impl Change<'_> {
     /// Brings every run under way to a point from which it can be driven: texts that were streaming are closed with
     /// what was kept of them and stay out of the chain, since their step is asked again. Calls and interactions stay as
     /// they are.
     pub fn recover(&mut self) {
-        let runs: Vec<RunId> = self.state.runs.keys().cloned().collect();
-        for run_id in runs {
-            let Some(state) = self.state.runs.get(&run_id).cloned() else { continue };
-            self.close_texts(&state);
-            self.effect(Effect::Drive(run_id));
+        for run_id in self.runs_under_way() {
+            self.take_up(&run_id);
         }
-        let idle: Vec<_> = self.state.branches.keys().cloned().collect();
-        for branch_id in idle {
+        let branches: Vec<_> = self.state.branches.keys().cloned().collect();
+        for branch_id in branches {
             self.start_next(&branch_id);
         }
+    }
+
+    /// Nobody drives the thread's runs any more, because a record of it could not be stored. Those that were working off
+    /// calls are taken up again, and the rest end as `outcome` says: taking them up would ask their model once more for
+    /// every record that fails.
+    pub fn rescue(&mut self, outcome: &RunOutcome) {
+        for run_id in self.runs_under_way() {
+            match self.state.runs.get(&run_id) {
+                Some(state) if state.batch.is_none() => self.finish_run(&run_id, outcome.clone(), FORGOTTEN),
+                _ => self.take_up(&run_id),
+            }
+        }
+    }
+
+    fn runs_under_way(&self) -> Vec<RunId> {
+        self.state.runs.keys().cloned().collect()
+    }
+
+    fn take_up(&mut self, run_id: &RunId) {
+        let Some(state) = self.state.runs.get(run_id).cloned() else { return };
+        let parked = state.run.reason.as_deref() == Some(SHUTDOWN);
+        if state.run.state == RunStatus::Paused && !parked {
+            return;
+        }
+        self.close_texts(&state, FORGOTTEN);
+        if state.run.state == RunStatus::Paused {
+            self.event(Event::RunState { run: Run { state: RunStatus::Running, reason: None, ..state.run } });
+        }
+        self.effect(Effect::Drive(run_id.clone()));
     }
 }

@@ -1,12 +1,17 @@
 //! How runs wait, go on and end.
 
 use ropewalk_protocol::{
-    By, ByKind, CallError, Effect as CallEffect, Event, Item, ItemBody, ItemState, OutcomeStatus, Recovery, Run, RunId,
-    RunOutcome, RunStatus, Severity, Timestamp, WaitingOn,
+    By, ByKind, CallError, CallId, Effect as CallEffect, Event, InteractionKind, Item, ItemBody, ItemId, ItemState,
+    OutcomeStatus, Recovery, Role, Run, RunId, RunOutcome, RunStatus, Severity, Timestamp, WaitingOn,
 };
 
-use super::{CallEnd, Change, Effect, Joined, RunState, Settlement};
-use ropewalk_protocol::{Outcome, Role};
+use super::{CallEnd, Change, Effect, Joined, RunState};
+
+/// Why a run is paused that the daemon parked when it went.
+pub(super) const SHUTDOWN: &str = "shutdown";
+
+/// The text an open item has come to, where it has been streaming in this life of the daemon.
+pub type Partial<'a> = &'a dyn Fn(&ItemId) -> Option<String>;
 
 /// Sets an ended run's last fields. Kept beside [`Change::finish_run`], which is what makes runs end.
 pub(super) trait Ends {
@@ -24,6 +29,7 @@ impl Ends for Run {
             OutcomeStatus::Interrupted => RunStatus::Interrupted,
         };
         self.waiting_on = None;
+        self.reason = None;
         self.ended_at = Some(at);
         if status != OutcomeStatus::Completed {
             self.recovery = vec![Recovery::Skip];
@@ -38,17 +44,29 @@ impl Change<'_> {
         let mut run = state.run.clone();
         run.state = if waiting_on.is_some() { RunStatus::Waiting } else { RunStatus::Running };
         run.waiting_on = waiting_on;
+        run.reason = None;
         self.event(Event::RunState { run });
     }
 
-    /// Ends a run: whatever of it is open ends with it, in this record, and its branch moves on or is held.
-    pub fn finish_run(&mut self, run_id: &RunId, outcome: RunOutcome) {
+    /// Parks a run that works, because the daemon goes; one that waits stays as it is.
+    pub fn park_run(&mut self, run_id: &RunId) {
+        let Some(state) = self.state.runs.get(run_id) else { return };
+        if state.run.state == RunStatus::Running {
+            let reason = Some(SHUTDOWN.to_owned());
+            self.event(Event::RunState { run: Run { state: RunStatus::Paused, reason, ..state.run.clone() } });
+        }
+    }
+
+    /// Ends a run: whatever of it is open ends with it, in this record, and its branch moves on or is held. Of a text that
+    /// was streaming stays what `partial` has, else what was kept of it.
+    pub fn finish_run(&mut self, run_id: &RunId, outcome: RunOutcome, partial: Partial<'_>) {
         let Some(state) = self.state.runs.get(run_id) else { return };
         let branch_id = state.run.branch_id.clone();
         let usage = state.run.usage.clone();
         let change_set = state.run.change_set.clone();
-        self.settle_all(run_id, &outcome);
-        self.close_items(run_id, &outcome);
+        let by = outcome.by.clone().unwrap_or_else(|| By::of(ByKind::Daemon));
+        self.settle_open(|interaction| interaction.run_id == *run_id, &by);
+        self.close_items(run_id, &outcome, partial);
         let completed = outcome.status == OutcomeStatus::Completed;
         self.event(Event::RunCompleted {
             run_id: run_id.clone(),
@@ -68,63 +86,20 @@ impl Change<'_> {
         }
     }
 
-    /// Stops the active run of a branch. The caller has made sure that there is one.
-    pub fn stop_run(&mut self, run_id: &RunId, by: By, partial: &dyn Fn(&ropewalk_protocol::ItemId) -> Option<String>) {
-        self.keep_partial(run_id, partial);
-        self.finish_run(
-            run_id,
-            RunOutcome {
-                status: OutcomeStatus::Stopped,
-                text: None,
-                structured: None,
-                reason: None,
-                by: Some(by),
-                error: None,
-            },
-        );
-    }
-
-    /// Writes down what has streamed of open texts, so that closing them keeps it.
-    pub fn keep_partial(&mut self, run_id: &RunId, partial: &dyn Fn(&ropewalk_protocol::ItemId) -> Option<String>) {
-        let Some(state) = self.state.runs.get_mut(run_id) else { return };
-        let texts: Vec<_> =
-            state.open_items.keys().filter_map(|id| partial(id).map(|text| (id.clone(), text))).collect();
-        state.checkpoints.extend(texts);
-    }
-
-    /// Settles what the run waits for, as its end says: a stop cancels, everything else cancels on behalf of the daemon.
-    fn settle_all(&mut self, run_id: &RunId, outcome: &RunOutcome) {
-        let by = outcome.by.clone().unwrap_or_else(|| By::of(ByKind::Daemon));
-        let open: Vec<_> = self
-            .state
-            .interactions
-            .values()
-            .filter(|interaction| interaction.run_id == *run_id)
-            .map(|interaction| interaction.interaction_id.clone())
-            .collect();
-        for interaction_id in open {
-            self.settle(Settlement {
-                interaction_id,
-                outcome: Outcome::Cancelled,
-                by: by.clone(),
-                at: self.at,
-                answer: None,
-            });
-        }
-    }
-
-    fn close_items(&mut self, run_id: &RunId, outcome: &RunOutcome) {
+    fn close_items(&mut self, run_id: &RunId, outcome: &RunOutcome, partial: Partial<'_>) {
         let Some(state) = self.state.runs.get(run_id).cloned() else { return };
-        let texts = self.close_texts(&state);
+        let texts = self.close_texts(&state, partial);
         if !texts.is_empty() && state.batch.is_none() {
             let branch_id = state.run.branch_id.clone();
             self.join(&branch_id, texts);
         }
         let Some(batch) = &state.batch else { return };
-        let sent = |id: &ropewalk_protocol::CallId| {
-            self.state.touched.settled.iter().any(|(settled, _)| {
-                settled.call_id == *id && settled.body.kind() == ropewalk_protocol::InteractionKind::ToolCall
-            })
+        let sent = |id: &CallId| {
+            self.state
+                .touched
+                .settled
+                .iter()
+                .any(|(settled, _)| settled.call_id == *id && settled.body.kind() == InteractionKind::ToolCall)
         };
         let open: Vec<_> = batch
             .calls
@@ -139,11 +114,12 @@ impl Change<'_> {
     }
 
     /// Completes the open text items of a run that does not go on; what there is of an answer joins the chain.
-    pub(super) fn close_texts(&mut self, state: &RunState) -> Vec<Joined> {
+    pub(super) fn close_texts(&mut self, state: &RunState, partial: Partial<'_>) -> Vec<Joined> {
         let mut joined = Vec::new();
         let open: Vec<_> = state.open_items.values().map(|(seq, item)| (*seq, item.clone())).collect();
         for (from_seq, mut item) in open {
-            let kept = state.checkpoints.get(&item.item_id).cloned().unwrap_or_default();
+            let kept = partial(&item.item_id).or_else(|| state.checkpoints.get(&item.item_id).cloned());
+            let kept = kept.unwrap_or_default();
             match &mut item.body {
                 ItemBody::AssistantMessage { message_id, text, incomplete } => {
                     if !kept.is_empty() {

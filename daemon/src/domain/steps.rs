@@ -37,11 +37,11 @@ impl Change<'_> {
 
     /// The model has answered: its texts are complete, its calls begin, and without calls its message joins the chain.
     pub fn answered(&mut self, run_id: &RunId, answered: Answered) {
-        self.fact(Fact::Step {
-            run_id: run_id.clone(),
-            usage: answered.usage,
-            tool_calls: answered.calls.len() as u64,
-        });
+        let Some(run) = self.state.runs.get(run_id).map(|state| &state.run) else { return };
+        let mut usage = run.usage.clone();
+        usage.add(&answered.usage);
+        let (steps, tool_calls) = (run.steps + 1, run.tool_calls + answered.calls.len() as u64);
+        self.fact(Fact::Step { run_id: run_id.clone(), usage, steps, tool_calls });
         if let Some((item_id, text)) = &answered.reasoning {
             self.text_completed(run_id, item_id, text);
         }

@@ -1,1 +1,1 @@
-
+//! Tests of what threads are and how they change.

@@ -1,23 +1,26 @@
 //! The owner of a thread: one task that does all its jobs, a record each, and syncs what has piled up together.
 
-use std::{sync::Arc, time::Duration};
+use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
-use ropewalk_protocol::{Event, InteractionSettledParams, ItemId, RpcError, Seq, Timestamp};
+use ropewalk_protocol::{
+    DataKind, Event, InteractionId, InteractionSettledParams, ItemId, RpcError, RunId, RunStatus, Seq, Timestamp,
+};
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 
 use super::{
-    Bus, Engine, Shared, ThreadHandle, Turn,
+    AttachedClient, Bus, ConnectionId, Engine, Shared, ThreadHandle, Turn,
     live::Live,
-    operations::{acknowledge, offer_interaction},
+    operations::{acknowledge, offer_interaction, offer_to},
     rows, run,
     shared::storage_error,
-    thread::Inner,
+    thread::{Inner, fault},
+    trouble::Trouble,
     turn::{Ephemeral, raw},
 };
 use crate::{
     domain::{Change, Effect, ThreadState},
-    store::{Commit, LogName, Record},
+    store::{Commit, LogName, Record, RowChange},
 };
 
 /// Jobs that wait for a thread; whoever sends more waits with theirs.
@@ -28,14 +31,14 @@ const GROUP: usize = 256;
 const SLEEP_AFTER: Duration = Duration::from_secs(20);
 
 type After = Box<dyn FnOnce(Result<(), RpcError>) + Send>;
-type Work = Box<dyn FnOnce(&mut Turn<'_>) -> After + Send>;
+type Work = Box<dyn FnOnce(Result<&mut Turn<'_>, RpcError>) -> After + Send>;
 
 /// One thing a thread is asked to do.
 pub struct Job(Work);
 
 impl Job {
-    /// A job: what it does, and what happens once that is durable or has failed.
-    pub fn new(work: impl FnOnce(&mut Turn<'_>) -> After + Send + 'static) -> Self {
+    /// A job: what it does, or why it cannot, and what happens once that is durable or has failed.
+    pub fn new(work: impl FnOnce(Result<&mut Turn<'_>, RpcError>) -> After + Send + 'static) -> Self {
         Self(Box::new(work))
     }
 }
@@ -45,16 +48,22 @@ struct Actor {
     live: Live,
     jobs: mpsc::Receiver<Job>,
     handle: ThreadHandle,
+    trouble: Option<Trouble>,
 }
 
 /// What one group of jobs leaves to do.
 #[derive(Default)]
 struct Group {
     records: Vec<Record>,
+    rows: Vec<RowChange>,
+    changes: Vec<(DataKind, String)>,
     published: Vec<Published>,
     effects: Vec<Effect>,
+    offers: Vec<(InteractionId, Arc<dyn AttachedClient>)>,
     after: Vec<After>,
     completed: Vec<ItemId>,
+    /// Why none of it is stored.
+    refusal: Option<RpcError>,
 }
 
 enum Published {
@@ -75,8 +84,8 @@ pub(super) fn spawn(engine: &Arc<Engine>, state: ThreadState) -> ThreadHandle {
         shared: shared.clone(),
     };
     let handle = ThreadHandle { inner: Arc::new(inner) };
-    let live = Live::new(shared.clock.now(), seq);
-    tokio::spawn(Actor { state, live, jobs, handle: handle.clone() }.own());
+    let live = Live::new(shared.began_at, seq);
+    tokio::spawn(Actor { state, live, jobs, handle: handle.clone(), trouble: None }.own());
     handle
 }
 
@@ -84,19 +93,46 @@ impl Actor {
     async fn own(mut self) {
         let shared = self.handle.shared().clone();
         loop {
+            let undriven = self.trouble.as_ref().filter(|_| self.has_undriven());
+            let rescue = undriven.map(|trouble| trouble.wait(shared.clock.now()));
             let first = tokio::select! {
                 job = self.jobs.recv() => job,
+                () = shared.clock.sleep(rescue.unwrap_or_default()), if rescue.is_some() => self.rescue_job(),
                 () = shared.clock.sleep(SLEEP_AFTER) => {
                     if self.may_sleep() { return }
                     continue;
                 }
             };
             let Some(first) = first else { return };
+            let known: Vec<ConnectionId> = self.live.attached.keys().copied().collect();
             let mut group = self.work(&shared, first);
-            let records = std::mem::take(&mut group.records);
-            let durable = self.commit(&shared, records).await;
-            self.finish(&shared, group, durable);
+            let durable = self.commit(&shared, &mut group).await;
+            let is_stored = durable.is_ok();
+            self.finish(&shared, group, durable, &known);
+            if !is_stored && self.state.thread.seq == 0 {
+                // Its first record failed: there is no thread.
+                self.handle.inner.engine.forget(self.handle.id());
+                return;
+            }
         }
+    }
+
+    /// Whether there is a run that ought to be driven and is not.
+    fn has_undriven(&self) -> bool {
+        let driven = |run: &RunId| self.live.activations.contains_key(run);
+        let mut working = self.state.runs.values().map(|state| &state.run).filter(|run| run.state != RunStatus::Paused);
+        !self.live.is_parked && working.any(|run| !driven(&run.run_id))
+    }
+
+    /// What is done by itself some time after a record could not be stored.
+    fn rescue_job(&self) -> Option<Job> {
+        let outcome = self.trouble.as_ref()?.outcome();
+        Some(Job::new(move |turn| {
+            if let Ok(turn) = turn {
+                turn.change.rescue(&outcome);
+            }
+            Box::new(|_| {})
+        }))
     }
 
     /// A thread without work, without clients and without mail needs nobody.
@@ -106,71 +142,113 @@ impl Actor {
     }
 
     fn work(&mut self, shared: &Arc<Shared>, first: Job) -> Group {
-        let mut group = Group::default();
+        let mut group = Group { refusal: self.read_again(shared).err(), ..Group::default() };
         let mut next = Some(first);
         while let Some(job) = next {
-            self.one(shared, job, &mut group);
+            if let Some(refusal) = &group.refusal {
+                group.after.push((job.0)(Err(refusal.clone())));
+            } else {
+                // A job that panics leaves nobody knows what: nothing of its group is stored, and the thread is read again.
+                let worked = AssertUnwindSafe(|| self.one(shared, job, &mut group));
+                let worked = std::panic::catch_unwind(worked).unwrap_or_else(|_| Err(fault()));
+                group.refusal = worked.err();
+            }
             next = (group.after.len() < GROUP).then(|| self.jobs.try_recv().ok()).flatten();
         }
         group
     }
 
-    fn one(&mut self, shared: &Arc<Shared>, job: Job, group: &mut Group) {
+    /// What is in memory is read again if it is not what is stored.
+    fn read_again(&mut self, shared: &Shared) -> Result<(), RpcError> {
+        let Some(trouble) = self.trouble.as_mut().filter(|trouble| !trouble.is_read) else { return Ok(()) };
+        let loaded = rows::load(&*shared.store, self.handle.id()).map_err(|error| storage_error(&error))?;
+        trouble.is_read = true;
+        let nothing = || {
+            let header = ropewalk_protocol::Thread { seq: 0, ..self.state.thread.clone() };
+            ThreadState::new(header)
+        };
+        self.state = loaded.unwrap_or_else(nothing);
+        Ok(())
+    }
+
+    fn one(&mut self, shared: &Arc<Shared>, job: Job, group: &mut Group) -> Result<(), RpcError> {
         let ids: &Shared = shared;
         let mut turn = Turn {
             change: Change::new(&mut self.state, shared.clock.now(), ids),
             live: &mut self.live,
             shared,
-            bus: self.handle.bus(),
             thread: &self.handle,
             ephemeral: Vec::new(),
+            offers: Vec::new(),
             operation: None,
         };
-        let after = (job.0)(&mut turn);
+        let after = (job.0)(Ok(&mut turn));
+        group.after.push(after);
         let (at, n) = (turn.change.at, turn.change.n());
-        let Turn { change, ephemeral, operation, .. } = turn;
-        let events: Result<Vec<Box<RawValue>>, RpcError> = change.events.iter().map(raw).collect();
-        let facts: Result<Vec<Box<RawValue>>, RpcError> = change.facts.iter().map(raw).collect();
-        let (events, facts) = (events.unwrap_or_default(), facts.unwrap_or_default());
-        group.completed.extend(change.events.iter().filter_map(|event| match event {
-            Event::ItemCompleted { item } => Some(item.item_id.clone()),
-            _ => None,
-        }));
+        let Turn { change, live, ephemeral, operation, offers, .. } = turn;
+        let events = change.events.iter().map(raw).collect::<Result<Vec<Box<RawValue>>, RpcError>>()?;
+        let facts = change.facts.iter().map(raw).collect::<Result<Vec<Box<RawValue>>, RpcError>>()?;
         for (event, position) in events.iter().zip(n..) {
             group.published.push(Published::Durable(position, at, event.clone()));
         }
         group.published.extend(ephemeral.into_iter().map(|event| Published::Ephemeral(at, event)));
-        if !events.is_empty() || !facts.is_empty() || operation.is_some() {
-            announce(shared, &change);
-            group.records.push(Record { n, at, op: operation, facts, events });
+        group.changes.extend(changes(&change));
+        for event in &change.events {
+            if let Event::ItemCompleted { item } = event {
+                group.completed.push(item.item_id.clone());
+                live.texts.remove(&item.item_id);
+            }
         }
         group.effects.extend(change.effects);
-        group.after.push(after);
+        group.offers.extend(offers);
+        if !events.is_empty() || !facts.is_empty() || operation.is_some() {
+            let record = Record { n, at, op: operation, facts, events };
+            group.rows.extend(rows::changed(change.state, &record).map_err(|error| storage_error(&error))?);
+            group.records.push(record);
+        }
+        Ok(())
     }
 
-    async fn commit(&mut self, shared: &Arc<Shared>, records: Vec<Record>) -> Result<(), RpcError> {
-        if records.is_empty() {
+    async fn commit(&mut self, shared: &Arc<Shared>, group: &mut Group) -> Result<(), RpcError> {
+        if let Some(refusal) = &group.refusal {
+            return Err(refusal.clone());
+        }
+        if group.records.is_empty() {
             return Ok(());
         }
-        let rows = rows::changed(&mut self.state, &records).map_err(|error| storage_error(&error))?;
+        let (records, rows) = (std::mem::take(&mut group.records), std::mem::take(&mut group.rows));
         let commit = Commit { log: LogName::Thread(self.handle.id().clone()), records, rows };
-        shared.store.commit(commit).await.map_err(|error| storage_error(&error))
+        shared.store.commit(commit).await.map_err(|error| storage_error(&error))?;
+        if let Some(trouble) = &mut self.trouble {
+            trouble.is_over(shared.clock.now());
+        }
+        Ok(())
     }
 
-    fn finish(&mut self, shared: &Arc<Shared>, group: Group, durable: Result<(), RpcError>) {
-        if let Err(error) = &durable {
-            self.forget(shared, error);
-        } else {
-            self.publish(group.published, &group.completed);
+    fn finish(&mut self, shared: &Arc<Shared>, group: Group, durable: Result<(), RpcError>, known: &[ConnectionId]) {
+        match &durable {
+            Ok(()) => {
+                for (kind, id) in group.changes {
+                    (shared.changes)(kind, &id);
+                }
+                self.publish(group.published, &group.completed);
+            }
+            Err(error) => self.forget(shared, error, known),
         }
-        let stored = durable.is_ok();
+        let is_stored = durable.is_ok();
         for after in group.after {
             after(durable.clone());
         }
-        if stored {
+        if is_stored {
             self.live.durable_seq.send_replace(self.state.thread.seq);
             for effect in group.effects {
                 self.perform(effect);
+            }
+            for (interaction_id, client) in group.offers {
+                offer_to(&mut self.live, &self.state, &self.handle, &interaction_id, &client);
+            }
+            if !self.has_undriven() {
+                self.trouble = self.trouble.take().filter(|trouble| !trouble.takes_records());
             }
         }
     }
@@ -224,9 +302,9 @@ impl Actor {
         }
     }
 
-    /// A record could not be stored: what is in memory is not true any more and is read again from what is. Runs that
-    /// were being driven are driven again from there.
-    fn forget(&mut self, shared: &Arc<Shared>, error: &RpcError) {
+    /// A record could not be stored: what is in memory is not true any more and is read again from what is (ruling 39).
+    /// Nobody drives the thread's runs then; they are rescued as soon as the log takes records again.
+    fn forget(&mut self, shared: &Arc<Shared>, error: &RpcError, known: &[ConnectionId]) {
         tracing::error!(thread = %self.handle.id(), %error, "a record could not be stored");
         for (_, activation) in self.live.activations.drain() {
             if let Some(task) = activation.task {
@@ -234,33 +312,32 @@ impl Actor {
             }
         }
         self.live.waits.clear();
-        match rows::load(&*shared.store, self.handle.id()) {
-            Ok(Some(state)) => self.state = state,
-            // The thread's first record failed: there is no thread.
-            Ok(None) => self.state.touched = crate::domain::Touched::default(),
-            Err(error) => tracing::error!(thread = %self.handle.id(), %error, "and its rows could not be read"),
+        for (item_id, _) in self.live.texts.drain() {
+            self.handle.bus().forget_text(&item_id);
+        }
+        // Whoever was to be attached with what failed has been told that it is not.
+        self.live.attached.retain(|connection, _| known.contains(connection));
+        self.trouble = Some(Trouble::after(self.trouble.take(), shared.clock.now(), error));
+        if let Err(error) = self.read_again(shared) {
+            tracing::error!(thread = %self.handle.id(), %error, "and its rows could not be read");
         }
     }
 }
 
-/// Tells lists what has changed.
-fn announce(shared: &Shared, change: &Change<'_>) {
-    use ropewalk_protocol::DataKind;
+/// What lists show of a change: kinds and ids.
+fn changes(change: &Change<'_>) -> Vec<(DataKind, String)> {
     let thread_id = &change.state.thread.thread_id;
-    for event in &change.events {
-        match event {
-            Event::ThreadUpdated { .. } => (shared.changes)(DataKind::Thread, thread_id),
-            Event::QueueChanged(_) => (shared.changes)(DataKind::Queue, thread_id),
-            Event::RunStarted { run } | Event::RunState { run } => (shared.changes)(DataKind::Run, &run.run_id),
-            Event::RunCompleted { run_id, .. } => (shared.changes)(DataKind::Run, run_id),
-            Event::InteractionOpened { interaction } => {
-                (shared.changes)(DataKind::Interaction, &interaction.interaction_id);
-            }
-            Event::InteractionSettled { interaction_id, .. } => {
-                (shared.changes)(DataKind::Interaction, interaction_id);
-            }
-            Event::ToolsChanged(_) => (shared.changes)(DataKind::Tool, thread_id),
-            _ => {}
+    let of = |event: &Event| match event {
+        Event::ThreadUpdated { .. } => Some((DataKind::Thread, thread_id.to_string())),
+        Event::QueueChanged(_) => Some((DataKind::Queue, thread_id.to_string())),
+        Event::RunStarted { run } | Event::RunState { run } => Some((DataKind::Run, run.run_id.to_string())),
+        Event::RunCompleted { run_id, .. } => Some((DataKind::Run, run_id.to_string())),
+        Event::InteractionOpened { interaction } => {
+            Some((DataKind::Interaction, interaction.interaction_id.to_string()))
         }
-    }
+        Event::InteractionSettled { interaction_id, .. } => Some((DataKind::Interaction, interaction_id.to_string())),
+        Event::ToolsChanged(_) => Some((DataKind::Tool, thread_id.to_string())),
+        _ => None,
+    };
+    change.events.iter().filter_map(of).collect()
 }

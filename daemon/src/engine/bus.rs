@@ -19,6 +19,8 @@ const TAIL_BYTES: usize = 131_072;
 pub struct Cursor {
     /// The next durable event it needs.
     pub next_seq: Seq,
+    /// The last event it had when it began.
+    began_after: Seq,
     /// The next entry of the hot end it has not looked at.
     next_entry: u64,
     /// How much text of each open item it has been sent, in bytes.
@@ -59,7 +61,7 @@ struct Entry {
 
 enum EntryKind {
     Durable(Seq),
-    Delta { item_id: ItemId, offset: u64, end: u64 },
+    Delta { item_id: ItemId, after: Seq, offset: u64, end: u64 },
     Progress,
 }
 
@@ -67,7 +69,7 @@ impl Cursor {
     /// A cursor that is sent every durable event after `after`.
     #[must_use]
     pub fn after(after: Seq) -> Self {
-        Self { next_seq: after + 1, ..Self::default() }
+        Self { next_seq: after + 1, began_after: after, ..Self::default() }
     }
 }
 
@@ -115,19 +117,13 @@ impl Bus {
         let last = tail.last_seq;
         drop(tail);
         let line = delta_line(thread, last, at, item_id, offset, text);
-        self.push(EntryKind::Delta { item_id: item_id.clone(), offset, end }, line);
+        self.push(EntryKind::Delta { item_id: item_id.clone(), after: last, offset, end }, line);
     }
 
     /// Adds a sign of life of a tool.
     pub fn progress(&self, thread: &ThreadId, at: Timestamp, event: &str) {
         let last = self.tail.lock().unwrap_or_else(PoisonError::into_inner).last_seq;
         self.push(EntryKind::Progress, event_line(thread, "after", last, at, event));
-    }
-
-    /// The text an open item has so far.
-    #[must_use]
-    pub fn text(&self, item_id: &ItemId) -> Option<String> {
-        self.tail.lock().unwrap_or_else(PoisonError::into_inner).texts.get(item_id).cloned()
     }
 
     /// Forgets the text of an item that is complete.
@@ -217,7 +213,13 @@ impl Tail {
             }
             EntryKind::Progress => wants.progress.then(|| entry.line.clone()),
             EntryKind::Delta { .. } if !wants.deltas => None,
-            EntryKind::Delta { item_id, offset, end } => {
+            // The item was complete before this subscriber began.
+            EntryKind::Delta { item_id, after, .. }
+                if *after < cursor.began_after && !self.texts.contains_key(item_id) =>
+            {
+                None
+            }
+            EntryKind::Delta { item_id, offset, end, .. } => {
                 let sent = cursor.sent.get(item_id).copied().unwrap_or(0);
                 if sent >= *end {
                     return None;

@@ -16,13 +16,24 @@ const WINDOW_BYTES: usize = 262_144;
 /// Events before a message that its window begins with.
 const WINDOW_EVENTS: Seq = 512;
 
-/// Records of a thread, beginning with the one that has event `from`.
+/// Records of a thread, beginning with the one that has event `from`. More of them begin with the event after the last of
+/// these; without any event, these are the last.
 ///
 /// # Errors
 /// `unavailable`, when the log cannot be read.
 pub async fn records(shared: &Shared, id: &ThreadId, from: Seq) -> Result<Vec<Arc<Record>>, RpcError> {
     let log = LogName::Thread(id.clone());
-    shared.store.read(&log, from, WINDOW_BYTES).await.map_err(|error| storage_error(&error))
+    let (mut window, mut known) = (WINDOW_BYTES, 0);
+    loop {
+        let records = shared.store.read(&log, from, window).await.map_err(|error| storage_error(&error))?;
+        // A record without events has the number of the one after it. A window that ends with such records must reach
+        // further, or whoever asks for what comes next would miss that one.
+        let ends_with_event = records.last().is_none_or(|last| !last.events.is_empty());
+        if ends_with_event || records.len() == known {
+            return Ok(records);
+        }
+        (window, known) = (window * 2, records.len());
+    }
 }
 
 /// At most `limit` messages of a chain from `head` on, newest first, and where to go on.
@@ -96,7 +107,7 @@ async fn window(shared: &Shared, id: &ThreadId, from: Seq, to: Seq) -> Result<Ch
     loop {
         let records = records(shared, id, next).await?;
         let Some(last) = records.last() else { break };
-        let reached = last.next_seq().max(last.n + 1);
+        let reached = last.next_seq();
         for record in records.iter().filter(|record| record.n <= to) {
             add(&mut reader, record);
         }

@@ -6,7 +6,7 @@ use std::{
 };
 
 use ropewalk_protocol::{
-    By, Capabilities, ClientRef, InteractionBody, InteractionId, Outcome, RpcError, RunId, Timestamp,
+    By, Capabilities, ClientRef, InteractionBody, InteractionId, ItemId, Outcome, RpcError, RunId, Timestamp,
 };
 use serde_json::Value;
 use tokio::{
@@ -20,16 +20,23 @@ use crate::domain::{ChainMessage, Link};
 /// Messages of a chain that are kept in memory between steps.
 const CHAIN_MESSAGES: usize = 4_096;
 
+/// Clients that are remembered after they have left.
+const LEFT: usize = 64;
+
 /// What a thread knows only while it is awake. Losing it loses nothing that was acknowledged.
 pub struct Live {
     /// The clients that are attached.
     pub attached: BTreeMap<ConnectionId, Attached>,
-    /// Clients that left without saying so, and when.
-    pub left: Vec<(ClientRef, Capabilities, Timestamp)>,
-    /// When this thread was woken; clients that were there before count as just left.
-    pub woken_at: Timestamp,
+    /// Clients that left without saying so.
+    pub left: Vec<Left>,
+    /// When this life of the daemon began: clients that have not been seen in it count as gone since then.
+    pub began_at: Timestamp,
     /// Interactions somebody waits for.
     pub waits: HashMap<InteractionId, Wait>,
+    /// Texts that stream, by their open item.
+    pub texts: HashMap<ItemId, Streamed>,
+    /// Whether the daemon goes: nothing is driven any more.
+    pub is_parked: bool,
     /// Runs being driven.
     pub activations: HashMap<RunId, Activation>,
     /// Grows with every attach, leave and change of rules; drivers that wait watch it.
@@ -52,6 +59,16 @@ pub struct Attached {
     pub holds_tools: bool,
 }
 
+/// A client that left without saying so.
+pub struct Left {
+    /// Which.
+    pub client: ClientRef,
+    /// What it could settle of this thread.
+    pub capabilities: Capabilities,
+    /// When it left.
+    pub at: Timestamp,
+}
+
 /// A run being driven.
 pub struct Activation {
     /// Which activation.
@@ -66,10 +83,6 @@ pub struct Wait {
     pub run_id: RunId,
     /// What is asked, with its arguments.
     pub body: InteractionBody,
-    /// How often it has been offered again.
-    pub attempts: u64,
-    /// Whether those who were there when it opened have been asked.
-    pub first_round_over: bool,
     /// Tells the driver how it ended.
     pub settled: Option<oneshot::Sender<Claim>>,
     /// How it ended, once that is decided and not yet durable.
@@ -100,6 +113,17 @@ pub struct ChainCache {
     pub messages: Arc<Vec<Arc<ChainMessage>>>,
 }
 
+/// The text of an open item.
+#[derive(Debug)]
+pub struct Streamed {
+    /// All of it.
+    pub text: String,
+    /// How much of it the log has, in bytes.
+    pub kept: usize,
+    /// Since when the log has that much.
+    pub kept_at: Timestamp,
+}
+
 /// How an interaction ends: the first one counts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Claim {
@@ -126,20 +150,36 @@ pub struct Acknowledge {
 }
 
 impl Live {
-    /// A thread that was just woken.
+    /// A thread that was just woken, in a life of the daemon that began at `began_at`.
     #[must_use]
-    pub fn new(woken_at: Timestamp, seq: u64) -> Self {
+    pub fn new(began_at: Timestamp, seq: u64) -> Self {
         Self {
             attached: BTreeMap::new(),
             left: Vec::new(),
-            woken_at,
+            began_at,
             waits: HashMap::new(),
+            texts: HashMap::new(),
+            is_parked: false,
             activations: HashMap::new(),
             attendance: watch::Sender::new(0),
             durable_seq: watch::Sender::new(seq),
             chain: None,
             generation: 0,
         }
+    }
+
+    /// A client is gone without having said so.
+    pub fn leave(&mut self, client: ClientRef, capabilities: Capabilities, at: Timestamp) {
+        self.left.retain(|left| left.client != client);
+        self.left.push(Left { client, capabilities, at });
+        let surplus = self.left.len().saturating_sub(LEFT);
+        self.left.drain(..surplus);
+    }
+
+    /// Since when a client that is not attached has been away.
+    #[must_use]
+    pub fn away_since(&self, client: &ClientRef) -> Timestamp {
+        self.left.iter().find(|left| left.client == *client).map_or(self.began_at, |left| left.at)
     }
 
     /// Keeps a chain for the next step, unless it is so large that reading it again is the lesser evil.
@@ -163,6 +203,7 @@ impl Live {
             .filter(|(id, attached)| attached.subscribed && able(attached.client.capabilities()) && !declines(id))
             .map(|(_, attached)| attached.client.client_ref().clone())
             .collect();
+        clients.sort();
         clients.dedup();
         clients
     }

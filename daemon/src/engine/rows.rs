@@ -1,10 +1,8 @@
 //! A thread as rows of the index: written with each commit, read when it wakes, worked out anew from its log.
 
-use std::sync::Arc;
-
 use std::{
     collections::VecDeque,
-    sync::{Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
 };
 
 use ropewalk_protocol::{
@@ -85,11 +83,12 @@ pub struct InteractionHome {
     pub settled_in: Option<Seq>,
 }
 
-/// The rows that follow from what a state was touched by, and from the operations of its records.
+/// The rows that follow from what a record has changed in a state, and from the operation it answers. Worked out record by
+/// record, here and by [`ThreadProjector`], so that both come to the same.
 ///
 /// # Errors
 /// When something of ours cannot be written as JSON.
-pub fn changed(state: &mut ThreadState, records: &[Record]) -> Result<Vec<RowChange>, StoreError> {
+pub fn changed(state: &mut ThreadState, record: &Record) -> Result<Vec<RowChange>, StoreError> {
     let touched = std::mem::take(&mut state.touched);
     let id = state.thread.thread_id.clone();
     let mut rows = Vec::new();
@@ -106,7 +105,6 @@ pub fn changed(state: &mut ThreadState, records: &[Record]) -> Result<Vec<RowCha
         let key = keys::part("queue", &id, branch_id);
         let queue = state.branches.get(branch_id).map(|branch| &branch.queue).filter(|queue| !queue.is_empty());
         put_or_delete(&mut rows, key, queue)?;
-        queued_runs(&mut rows, state, branch_id)?;
     }
     for owner in &touched.tool_sets {
         let key = keys::part("tools", &id, &format!("{}\u{1}{}", owner.client_name, owner.instance_id));
@@ -115,7 +113,10 @@ pub fn changed(state: &mut ThreadState, records: &[Record]) -> Result<Vec<RowCha
     }
     runs(&mut rows, state, &touched)?;
     interactions(&mut rows, state, &touched)?;
-    operations(&mut rows, records)?;
+    if let Some(operation) = &record.op {
+        let row = OperationRow::change(record.at, operation);
+        rows.push(row.map_err(|cause| StoreError::Read { what: "an operation".to_owned(), cause })?);
+    }
     Ok(rows)
 }
 
@@ -228,17 +229,21 @@ fn tool_set_row(owner: &ClientRef, set: &ToolSet) -> ToolSetRow {
 }
 
 /// A queued run has a row of its own, so that it can be read and waited for by its id.
-fn queued_runs(rows: &mut Vec<RowChange>, state: &ThreadState, branch_id: &BranchId) -> Result<(), StoreError> {
-    let Some(branch) = state.branches.get(branch_id) else { return Ok(()) };
-    for input in &branch.queue {
-        let run = crate::domain::queued_run(&state.thread, branch_id, input);
-        put(rows, keys::run(&input.entry.run_id), &RunRow { run, from_seq: state.thread.seq })?;
+fn queued_run(rows: &mut Vec<RowChange>, state: &ThreadState, run_id: &RunId) -> Result<(), StoreError> {
+    for (branch_id, branch) in &state.branches {
+        if let Some(input) = branch.queue.iter().find(|input| input.entry.run_id == *run_id) {
+            let run = crate::domain::queued_run(&state.thread, branch_id, input);
+            put(rows, keys::run(run_id), &RunRow { run, from_seq: input.seq })?;
+        }
     }
     Ok(())
 }
 
 fn runs(rows: &mut Vec<RowChange>, state: &ThreadState, touched: &crate::domain::Touched) -> Result<(), StoreError> {
     let id = &state.thread.thread_id;
+    for run_id in &touched.queued {
+        queued_run(rows, state, run_id)?;
+    }
     for run_id in &touched.dropped {
         rows.push(RowChange::Delete(keys::run(run_id)));
     }
@@ -274,16 +279,6 @@ fn interactions(
     Ok(())
 }
 
-fn operations(rows: &mut Vec<RowChange>, records: &[Record]) -> Result<(), StoreError> {
-    for record in records {
-        if let Some(operation) = &record.op {
-            let row = OperationRow::change(record.at, operation);
-            rows.push(row.map_err(|cause| StoreError::Read { what: "an operation".to_owned(), cause })?);
-        }
-    }
-    Ok(())
-}
-
 /// Works out a thread's rows from its log, for logs that are ahead of the index.
 #[derive(Default)]
 pub struct ThreadProjector {
@@ -313,7 +308,7 @@ impl Projector for ThreadProjector {
         for fact in &facts {
             state.apply_fact(fact, record.n);
         }
-        let changes = changed(&mut state, std::slice::from_ref(record)).map_err(|error| error.to_string())?;
+        let changes = changed(&mut state, record).map_err(|error| error.to_string())?;
         *last = Some(state);
         Ok(changes)
     }

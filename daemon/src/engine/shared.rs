@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ropewalk_protocol::{DataKind, Effect, EndpointId, ErrorDetail, RpcError, Thread};
+use ropewalk_protocol::{DataKind, Effect, EndpointId, ErrorDetail, RpcError, Thread, Timestamp};
 use tokio::sync::Notify;
 
 use crate::{
@@ -23,6 +23,8 @@ pub struct Shared {
     pub store: Arc<dyn Store>,
     /// What time it is.
     pub clock: Arc<dyn Clock>,
+    /// When this life of the daemon began.
+    pub began_at: Timestamp,
     /// Where ids come from.
     pub ids: Arc<Ids>,
     /// Projects, policies, endpoints, settings.

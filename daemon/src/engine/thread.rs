@@ -56,23 +56,23 @@ impl ThreadHandle {
     ) -> Result<T, RpcError> {
         let (reply, answer) = oneshot::channel();
         let job = Job::new(move |turn| {
-            let outcome = work(turn);
+            let outcome = turn.and_then(work);
             Box::new(move |durable: Result<(), RpcError>| {
                 // Whoever asked may have gone; what was done stays done.
                 let _ = reply.send(durable.and(outcome));
             })
         });
         self.inner.jobs.send(job).await.map_err(|_| asleep())?;
-        answer.await.map_err(|_| asleep())?
+        answer.await.map_err(|_| fault())?
     }
 
     /// Has the thread's owner do something, without waiting for it to be durable. In order with other jobs of the same
     /// caller.
     pub async fn post(&self, work: impl FnOnce(&mut Turn<'_>) + Send + 'static) {
         let job = Job::new(move |turn| {
-            work(turn);
+            let done = turn.map(work);
             Box::new(|durable: Result<(), RpcError>| {
-                if let Err(error) = durable {
+                if let Err(error) = durable.and(done) {
                     tracing::error!(%error, "something nobody waited for could not be stored");
                 }
             })
@@ -80,6 +80,12 @@ impl ThreadHandle {
         // A thread that ends has nothing left to be told.
         let _ = self.inner.jobs.send(job).await;
     }
+}
+
+/// What the daemon has done wrong is in its log.
+pub(super) fn fault() -> RpcError {
+    let detail = ErrorDetail::Internal { reference: "thread".to_owned() };
+    RpcError::new(detail, "A fault of the daemon ended this request. Nothing of it was stored.")
 }
 
 fn asleep() -> RpcError {

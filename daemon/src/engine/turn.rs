@@ -2,19 +2,22 @@
 
 use std::sync::Arc;
 
-use ropewalk_protocol::{Event, InteractionId, InteractionKind, ItemId, RpcError, RunId, Timestamp};
+use ropewalk_protocol::{Event, InteractionId, InteractionKind, ItemId, RpcError, RunId, RunOutcome, Timestamp};
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::{
-    Bus, Shared, ThreadHandle,
-    live::{Claim, Live},
+    AttachedClient, Shared, ThreadHandle,
+    live::{Claim, Live, Streamed},
 };
 use crate::{
     catalogue::Operation,
-    domain::{Change, Settlement, ThreadState},
+    domain::{Change, Fact, Settlement, ThreadState},
     store::OperationRecord,
 };
+
+/// How long text may stream without being written down.
+const CHECKPOINT_MS: u64 = 1_000;
 
 /// What one job on a thread works with.
 pub struct Turn<'a> {
@@ -24,12 +27,12 @@ pub struct Turn<'a> {
     pub live: &'a mut Live,
     /// What all threads share.
     pub shared: &'a Arc<Shared>,
-    /// The hot end of the thread's events.
-    pub bus: &'a Bus,
     /// The thread itself, for what the job leaves behind.
     pub thread: &'a ThreadHandle,
     /// Ephemeral events, to be published with the record.
     pub(super) ephemeral: Vec<Ephemeral>,
+    /// Interactions to be offered to one client once the record is durable.
+    pub(super) offers: Vec<(InteractionId, Arc<dyn AttachedClient>)>,
     /// The operation the record answers.
     pub(super) operation: Option<OperationRecord>,
 }
@@ -61,9 +64,36 @@ impl Turn<'_> {
         self.change.at
     }
 
-    /// Publishes text of an open item, without storing it.
+    /// Publishes text of an open item. It is stored about once a second, so that no more of it than that is in memory
+    /// alone (ruling 33).
     pub fn delta(&mut self, item_id: &ItemId, text: String) {
+        let at = self.at();
+        let fresh = || Streamed { text: String::new(), kept: 0, kept_at: at };
+        let streamed = self.live.texts.entry(item_id.clone()).or_insert_with(fresh);
+        streamed.text.push_str(&text);
+        if at.millis_since(streamed.kept_at) >= CHECKPOINT_MS {
+            self.checkpoint(item_id);
+        }
         self.ephemeral.push(Ephemeral::Delta { item_id: item_id.clone(), text });
+    }
+
+    /// Writes down what has streamed of an open item since that was last done.
+    pub fn checkpoint(&mut self, item_id: &ItemId) {
+        let at = self.at();
+        let Some(streamed) = self.live.texts.get_mut(item_id) else { return };
+        let text = streamed.text[streamed.kept..].to_owned();
+        if !text.is_empty() {
+            streamed.kept = streamed.text.len();
+            streamed.kept_at = at;
+            self.change.fact(Fact::Checkpoint { item_id: item_id.clone(), text });
+        }
+    }
+
+    /// Ends a run in this record, with everything of it that is open.
+    pub fn finish_run(&mut self, run_id: &RunId, outcome: RunOutcome) {
+        self.settle_all_claimed(run_id);
+        let texts = &self.live.texts;
+        self.change.finish_run(run_id, outcome, &|id| texts.get(id).map(|streamed| streamed.text.clone()));
     }
 
     /// Publishes a tool's sign of life, without storing it.

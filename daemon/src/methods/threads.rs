@@ -1,4 +1,4 @@
-//! `thread/…`
+//! `thread/…`: starting threads, attaching to them, reading them.
 
 use std::sync::Arc;
 

@@ -179,7 +179,7 @@ fn record<D: Desk>(desk: &D, call: &ModelToolCall, seen: Seen, outcome: Result<S
             if let Some(decision) = refused.decision {
                 desk.decided(&call.call_id, decision);
             }
-            of_failure(label, &refused.failure)
+            failed(label, &refused.failure)
         }
     };
     end.summary = seen.summary.or_else(|| Some(label.to_owned()));
@@ -189,8 +189,8 @@ fn record<D: Desk>(desk: &D, call: &ModelToolCall, seen: Seen, outcome: Result<S
 
 fn of_result(label: &str, result: SourceResult) -> CallEnd {
     let mut end = match &result.failure {
-        Some(failure) => of_failure(label, failure),
-        None => CallEnd { effect: Some(result.effect), ..CallEnd::told("") },
+        Some(failure) => failed(label, failure),
+        None => CallEnd { effect: Some(result.effect), severity: result.severity, ..CallEnd::told("") },
     };
     end.content = result.content;
     end.structured_content = result.structured_content;
@@ -199,7 +199,9 @@ fn of_result(label: &str, result: SourceResult) -> CallEnd {
     end
 }
 
-fn of_failure(label: &str, failure: &CallFailure) -> CallEnd {
+/// The end of a call of `label` that came to nothing.
+#[must_use]
+pub fn failed(label: &str, failure: &CallFailure) -> CallEnd {
     CallEnd {
         state: failure.state(),
         severity: failure.severity(),

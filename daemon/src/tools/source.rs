@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
-use ropewalk_protocol::{CallId, Part};
+use ropewalk_protocol::{CallId, Part, Severity};
 use serde_json::{Map, Value};
 
 use super::{CallFailure, ToolSpec};
@@ -34,6 +34,8 @@ pub struct SourceResult {
     pub failure: Option<CallFailure>,
     /// What is known of its effect, where the failure does not say it.
     pub effect: ropewalk_protocol::Effect,
+    /// How much attention it deserves, where nothing went wrong.
+    pub severity: Severity,
     /// How long it took, where it got as far as being made.
     pub call_ms: Option<u64>,
 }

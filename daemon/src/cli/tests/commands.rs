@@ -12,8 +12,8 @@ use crate::{
         run_command,
         session::Context,
     },
-    daemon::{Config, Running, start},
     server::Home,
+    start::{Config, Running, start},
 };
 
 /// A daemon, and the command line that talks to it through pipes.

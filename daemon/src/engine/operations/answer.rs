@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, value::RawValue};
 use tokio::sync::oneshot;
 
-use super::offer::offer_to;
+use super::offer::offer_again;
 use crate::{
     catalogue::Operation,
     engine::{
@@ -180,7 +180,7 @@ fn refuse(turn: &mut Turn<'_>, client: &Arc<dyn AttachedClient>, id: &Interactio
         not_i(turn, client, id);
         return;
     }
-    offer_to(turn.live, turn.change.state, turn.thread, id, client);
+    offer_again(turn, id, client);
 }
 
 fn not_i(turn: &mut Turn<'_>, client: &Arc<dyn AttachedClient>, id: &InteractionId) {

@@ -3,12 +3,13 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use ropewalk_protocol::{
-    ErrorDetail, Policy, QueueView, RpcError, Seq, Snapshot, ThreadResumed, ToolsCause, ToolsChanged,
+    Capabilities, ClientRef, ErrorDetail, Policy, QueueView, RpcError, Seq, Snapshot, ThreadResumed, ToolsCause,
+    ToolsChanged,
 };
 
 use super::{
-    offer::{offer_to, open_interaction_ids},
-    read::{effective_tools, shown_interaction},
+    offer::{offer_again, open_interaction_ids},
+    read::{effective_tools, shown_run},
     refusal,
 };
 use crate::{
@@ -59,6 +60,7 @@ impl ThreadHandle {
                 tools: resume.tools,
                 takeover: resume.takeover,
             };
+            forget_strangers(turn, &declaring.client);
             turn.change.declare_tools(&declaring).map_err(|error| refusal(error, &header))?;
             attach(turn, &resume.client, resume.subscribe);
             let answer = ThreadResumed {
@@ -95,7 +97,7 @@ impl ThreadHandle {
     pub async fn offer_open(&self, client: Arc<dyn AttachedClient>) {
         self.post(move |turn| {
             for interaction_id in open_interaction_ids(turn.state()) {
-                offer_to(turn.live, turn.change.state, turn.thread, &interaction_id, &client);
+                offer_again(turn, &interaction_id, &client);
             }
         })
         .await;
@@ -132,16 +134,17 @@ impl ThreadHandle {
         self.post(move |turn| {
             let Some(attached) = turn.live.attached.get_mut(&connection) else { return };
             let client = attached.client.clone();
-            attached.subscribed = false;
+            let was_subscribed = std::mem::replace(&mut attached.subscribed, false);
             if on_purpose {
                 turn.live.look_again();
                 return;
             }
             let held_tools = attached.holds_tools;
             turn.live.attached.remove(&connection);
-            turn.live.left.push((client.client_ref().clone(), client.capabilities(), turn.change.at));
-            let kept = turn.live.left.len().saturating_sub(64);
-            turn.live.left.drain(..kept);
+            // Who had left on purpose before does not count as somebody who could still answer.
+            let capabilities = if was_subscribed { client.capabilities() } else { Capabilities::default() };
+            let at = turn.at();
+            turn.live.leave(client.client_ref().clone(), capabilities, at);
             if held_tools {
                 owner_left(turn, &client);
             }
@@ -152,15 +155,30 @@ impl ThreadHandle {
     }
 }
 
+/// Tools of processes that had not named themselves and are not here any more: the daemon died before they left. Nobody can
+/// come back to them, and their names are free.
+fn forget_strangers(turn: &mut Turn<'_>, newcomer: &ClientRef) {
+    let sets = turn.state().tool_sets.iter();
+    let gone = sets.filter(|(owner, set)| !set.lasting && *owner != newcomer && turn.live.holder(owner).is_none());
+    let gone: Vec<ClientRef> = gone.map(|(owner, _)| owner.clone()).collect();
+    for owner in gone {
+        withdraw(turn, owner);
+    }
+}
+
+fn withdraw(turn: &mut Turn<'_>, owner: ClientRef) {
+    let withdrawn = Declaring { client: owner, lasting: false, tools: Some(Vec::new()), takeover: false };
+    if let Err(error) = turn.change.declare_tools(&withdrawn) {
+        tracing::error!(%error, "tools of a client that left could not be withdrawn");
+    }
+}
+
 /// A client process that named itself may come back to its tools; one that did not takes them with it.
 fn owner_left(turn: &mut Turn<'_>, client: &Arc<dyn AttachedClient>) {
     let owner = client.client_ref().clone();
     let Some(set) = turn.state().tool_sets.get(&owner) else { return };
     if !client.is_lasting() {
-        let withdrawn = Declaring { client: owner, lasting: false, tools: Some(Vec::new()), takeover: false };
-        if let Err(error) = turn.change.declare_tools(&withdrawn) {
-            tracing::error!(%error, "tools of a client that left could not be withdrawn");
-        }
+        withdraw(turn, owner);
         return;
     }
     let changed = set.tools.iter().map(|tool| tool.flat_name.clone()).collect();
@@ -193,7 +211,7 @@ fn attach(turn: &mut Turn<'_>, client: &Arc<dyn AttachedClient>, subscribe: bool
     let id = client.connection();
     let subscribed = subscribe || turn.live.attached.get(&id).is_some_and(|attached| attached.subscribed);
     turn.live.attached.insert(id, Attached { client: client.clone(), subscribed, holds_tools: true });
-    turn.live.left.retain(|(left, _, _)| *left != owner);
+    turn.live.left.retain(|left| left.client != owner);
     if !was_held && let Some(set) = turn.state().tool_sets.get(&owner) {
         let changed: Vec<String> = set.tools.iter().map(|tool: &Arc<ClientTool>| tool.flat_name.clone()).collect();
         if !changed.is_empty() && turn.change.is_empty() {
@@ -231,9 +249,9 @@ fn snapshot(turn: &Turn<'_>) -> Snapshot {
         thread: state.thread.clone(),
         branches: state.branches.values().map(|branch| branch.branch.clone()).collect(),
         queues,
-        runs: state.runs.values().map(|run| run.run.clone()).collect(),
+        runs: state.runs.values().map(|run| shown_run(turn.live, state, &run.run)).collect(),
         open_items: state.runs.values().flat_map(|run| run.open_items.values().map(|(_, item)| item.clone())).collect(),
-        interactions: state.interactions.values().map(|open| shown_interaction(turn.live, open)).collect(),
+        interactions: state.interactions.values().cloned().collect(),
         tools: effective_tools(turn, false),
     }
 }

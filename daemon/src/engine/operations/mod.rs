@@ -18,7 +18,7 @@ pub use stop::StopTarget;
 pub use submit::SubmitRequest;
 
 pub(super) use answer::acknowledge;
-pub(super) use offer::{is_able, offer_interaction};
+pub(super) use offer::{is_able, offer_interaction, offer_to};
 
 use ropewalk_protocol::{ErrorDetail, RpcError, Thread};
 

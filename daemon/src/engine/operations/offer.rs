@@ -12,7 +12,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use crate::{
     domain::ThreadState,
     engine::{
-        AttachedClient, Offer, ThreadHandle,
+        AttachedClient, Offer, ThreadHandle, Turn,
         live::{Live, Offered},
     },
 };
@@ -64,8 +64,16 @@ pub fn offer_interaction(live: &mut Live, state: &ThreadState, thread: &ThreadHa
     for client in clients {
         offer_to(live, state, thread, interaction_id, &client);
     }
-    if let Some(wait) = live.waits.get_mut(interaction_id) {
-        wait.first_round_over = true;
+}
+
+/// Offers an open interaction to a client that comes late or is asked once more: with a higher attempt, which is written
+/// down first so that it grows beyond the life of the daemon.
+pub fn offer_again(turn: &mut Turn<'_>, interaction_id: &InteractionId, client: &Arc<dyn AttachedClient>) {
+    let waited_for = turn.live.waits.get(interaction_id).is_some_and(|wait| wait.claim.is_none());
+    let open = turn.state().interactions.get(interaction_id);
+    if waited_for && open.is_some_and(|open| may_settle(turn.live, open, client)) {
+        turn.change.offer_again(interaction_id);
+        turn.offers.push((interaction_id.clone(), client.clone()));
     }
 }
 
@@ -82,14 +90,12 @@ pub fn offer_to(
         return;
     }
     let Some(wait) = live.waits.get_mut(interaction_id).filter(|wait| wait.claim.is_none()) else { return };
-    // The first round goes to everybody with the same attempt; whoever is asked later, or again, gets a higher one.
-    if wait.offered.contains_key(&client.connection()) || wait.first_round_over {
-        wait.attempts += 1;
-    }
-    let attempt = interaction.attempt + wait.attempts;
+    let attempt = interaction.attempt;
     let Some((method, params)) = request(&wait.body, attempt) else { return };
     let offered = wait.offered.entry(client.connection()).or_default();
     *offered = Offered { not_i: false, ..*offered };
+    // Silence is counted from the offer that can end it.
+    wait.life.send_replace(thread.shared().clock.now());
     let offer = Offer { interaction_id: interaction_id.clone(), method, params, attempt };
     client.offer(offer, thread.clone());
 }

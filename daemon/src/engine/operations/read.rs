@@ -1,8 +1,8 @@
 //! Reading a thread: its header, its tools, its chain, its events, what waits and what is asked.
 
 use ropewalk_protocol::{
-    BranchId, Event, EventPage, Interaction, InteractionBody, InteractionId, InteractionKind, InteractionState,
-    MessagePage, Queue, RpcError, Run, RunId, Seq, Thread, ThreadEvent, Tool, limits::PAGE_CHARACTERS,
+    BranchId, Event, EventPage, Interaction, InteractionId, InteractionKind, InteractionState, MessagePage, Queue,
+    RpcError, Run, RunId, Seq, Thread, ThreadEvent, Tool, limits::PAGE_CHARACTERS,
 };
 
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use bytes::{Bytes, BytesMut};
 
 use super::offer::is_able;
 use crate::{
-    domain::Link,
+    domain::{Link, OfferedAgain as _, ThreadState},
     engine::{ThreadHandle, Turn, bus::event_line, history, live::Live, run::toolbox},
 };
 
@@ -103,11 +103,7 @@ impl ThreadHandle {
     /// `unavailable`.
     pub async fn run_now(&self, run_id: RunId) -> Result<(Option<Run>, Seq), RpcError> {
         self.turn(move |turn| {
-            let run = turn.state().runs.get(&run_id).map(|state| {
-                let mut run = state.run.clone();
-                refresh_waiting(turn.live, turn.state().interactions.values(), &mut run);
-                run
-            });
+            let run = turn.state().runs.get(&run_id).map(|state| shown_run(turn.live, turn.state(), &state.run));
             Ok((run, turn.change.seq()))
         })
         .await
@@ -185,13 +181,13 @@ impl ThreadHandle {
         let mut characters = 0_u64;
         if after < last {
             for record in history::records(self.shared(), self.id(), after + 1).await? {
-                for (event, seq) in record.events.iter().zip(record.n..) {
+                for (text, seq) in record.events.iter().zip(record.n..) {
                     let full = events.len() >= limit || characters > PAGE_CHARACTERS;
                     if seq <= after || seq > last || full {
                         continue;
                     }
-                    let event: Event = serde_json::from_str(event.get()).map_err(|error| unreadable(&error))?;
-                    characters += record.events.first().map_or(0, |text| text.get().len() as u64);
+                    let event: Event = serde_json::from_str(text.get()).map_err(|error| unreadable(&error))?;
+                    characters += text.get().len() as u64;
                     events.push(ThreadEvent {
                         thread_id: self.id().clone(),
                         seq: Some(seq),
@@ -214,40 +210,29 @@ pub fn effective_tools(turn: &Turn<'_>, schemas: bool) -> Vec<Tool> {
 
 /// An open interaction as it is listed: its request with the arguments.
 fn with_arguments(live: &Live, open: &Interaction) -> Interaction {
-    let mut shown = shown_interaction(live, open);
-    if let Some(wait) = live.waits.get(&open.interaction_id) {
-        shown.body = wait.body.clone();
-    }
-    shown
-}
-
-/// An open interaction as a snapshot shows it.
-pub fn shown_interaction(live: &Live, open: &Interaction) -> Interaction {
     let mut shown = open.clone();
     if let Some(wait) = live.waits.get(&open.interaction_id) {
-        shown.attempt = open.attempt + wait.attempts;
-        let attempt = shown.attempt;
-        match &mut shown.body {
-            InteractionBody::ToolCall(request) => request.attempt = attempt,
-            InteractionBody::Approval(request) => request.attempt = attempt,
-            InteractionBody::Input(request) => request.attempt = attempt,
-        }
+        shown.body = wait.body.clone();
+        shown.offered_again(open.attempt);
     }
     shown
 }
 
-/// Who could answer is as of the moment it is read (ruling 11).
-fn refresh_waiting<'a>(live: &Live, open: impl Iterator<Item = &'a Interaction>, run: &mut Run) {
-    let Some(waiting) = &mut run.waiting_on else { return };
-    let Some(interaction_id) = waiting.interaction_id.clone() else { return };
-    for interaction in open.filter(|open| open.interaction_id == interaction_id) {
-        let kind = interaction.body.kind();
-        waiting.can_answer = if kind == InteractionKind::ToolCall {
-            interaction.offered_to.iter().filter(|owner| live.holder(owner).is_some()).cloned().collect()
-        } else {
-            live.can_answer(&interaction_id, |capabilities| is_able(kind, capabilities))
-        };
-    }
+/// A run under way as it is shown: who could answer what it waits for and until when are as of this moment (ruling 11).
+pub fn shown_run(live: &Live, state: &ThreadState, run: &Run) -> Run {
+    let mut shown = run.clone();
+    let Some(waiting) = &mut shown.waiting_on else { return shown };
+    let Some(open) = waiting.interaction_id.as_ref().and_then(|id| state.interactions.get(id)) else { return shown };
+    let kind = open.body.kind();
+    waiting.can_answer = if kind == InteractionKind::ToolCall {
+        open.offered_to.iter().filter(|owner| live.holder(owner).is_some()).cloned().collect()
+    } else {
+        live.can_answer(&open.interaction_id, |capabilities| is_able(kind, capabilities))
+    };
+    let life = live.waits.get(&open.interaction_id).map(|wait| *wait.life.borrow());
+    let silent_at = life.zip(open.silence_ms).map(|(life, silence_ms)| life.plus_millis(silence_ms));
+    waiting.deadline_at = silent_at.into_iter().chain(open.expires_at).min();
+    shown
 }
 
 fn unreadable(error: &serde_json::Error) -> RpcError {

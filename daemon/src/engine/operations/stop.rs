@@ -1,12 +1,10 @@
 //! Stopping a run: everything below it is settled in one record, and nobody is waited for.
 
-use ropewalk_protocol::{
-    BranchId, By, ByKind, ClientRef, Event, QueueChange, QueueChanged, RpcError, RunId, RunStopped,
-};
+use ropewalk_protocol::{BranchId, By, ByKind, ClientRef, RpcError, RunId, RunStopped};
 
 use crate::{
     catalogue::Operation,
-    engine::{ThreadHandle, Turn, lookup},
+    engine::{ThreadHandle, Turn, lookup, run::stopped},
 };
 
 /// What is to be stopped.
@@ -41,7 +39,7 @@ impl ThreadHandle {
                 }
                 StopTarget::Run(run_id) if turn.state().runs.contains_key(&run_id) => stop_run(turn, &run_id, &by),
                 StopTarget::Run(run_id) => {
-                    if !drop_queued(turn, &run_id) {
+                    if !turn.change.drop_queued(&run_id) {
                         // A run that has ended has nothing to stop; one that never was is an error.
                         lookup::run(turn.shared, &run_id)?;
                     }
@@ -56,28 +54,6 @@ impl ThreadHandle {
 }
 
 /// Stops a run under way in the turn's record.
-pub fn stop_run(turn: &mut Turn<'_>, run_id: &RunId, by: &ClientRef) {
-    turn.settle_all_claimed(run_id);
-    let bus = turn.bus;
-    turn.change.stop_run(run_id, By::client(ByKind::Stop, by), &|item_id| bus.text(item_id));
-}
-
-fn drop_queued(turn: &mut Turn<'_>, run_id: &RunId) -> bool {
-    let found = turn.state().branches.iter().find_map(|(id, branch)| {
-        let input = branch.queue.iter().find(|input| input.entry.run_id == *run_id)?;
-        let left = branch.branch.queue.length - 1;
-        Some((id.clone(), input.entry.message_id.clone(), left, branch.branch.queue.held))
-    });
-    let Some((branch_id, message_id, length, held)) = found else { return false };
-    turn.change.event(Event::QueueChanged(QueueChanged {
-        branch_id,
-        // A branch with nothing waiting is never held.
-        held: held && length > 0,
-        length,
-        change: QueueChange::Removed,
-        entry: None,
-        message_id: Some(message_id),
-        order: None,
-    }));
-    true
+fn stop_run(turn: &mut Turn<'_>, run_id: &RunId, by: &ClientRef) {
+    turn.finish_run(run_id, stopped(By::client(ByKind::Stop, by), None));
 }

@@ -1,6 +1,6 @@
 //! Taking up a thread after the daemon has died, and parking it before the daemon goes.
 
-use ropewalk_protocol::RpcError;
+use ropewalk_protocol::{ItemId, RpcError};
 
 use crate::engine::ThreadHandle;
 
@@ -17,17 +17,24 @@ impl ThreadHandle {
         .await
     }
 
-    /// Ends the drivers of the thread's runs without ending the runs: the next start takes up where they were. Text
-    /// that has streamed is kept.
+    /// Parks the thread for good: its drivers end, its runs do not. Runs that work are paused, those that wait go on
+    /// waiting, text that has streamed is kept, and the next start takes up where they were (ruling 15).
     pub async fn park(&self) {
         let parked = self
             .turn(|turn| {
-                let activations: Vec<_> = turn.live.activations.drain().collect();
-                for (run_id, activation) in activations {
+                turn.live.is_parked = true;
+                for (_, activation) in turn.live.activations.drain() {
                     if let Some(task) = activation.task {
                         task.abort();
                     }
-                    checkpoint(turn, &run_id);
+                }
+                let texts: Vec<ItemId> = turn.live.texts.keys().cloned().collect();
+                for item_id in texts {
+                    turn.checkpoint(&item_id);
+                }
+                let runs: Vec<_> = turn.state().runs.keys().cloned().collect();
+                for run_id in runs {
+                    turn.change.park_run(&run_id);
                 }
                 Ok(())
             })
@@ -35,14 +42,5 @@ impl ThreadHandle {
         if let Err(error) = parked {
             tracing::error!(thread = %self.id(), %error, "this thread could not be parked; the next start recovers it");
         }
-    }
-}
-
-fn checkpoint(turn: &mut crate::engine::Turn<'_>, run_id: &ropewalk_protocol::RunId) {
-    let Some(run) = turn.state().runs.get(run_id) else { return };
-    let texts: Vec<_> =
-        run.open_items.keys().filter_map(|id| turn.bus.text(id).map(|text| (id.clone(), text))).collect();
-    for (item_id, text) in texts {
-        turn.change.fact(crate::domain::Fact::Checkpoint { item_id, text });
     }
 }

@@ -1,7 +1,9 @@
 //! A client as a source: its tools are called as interactions on its socket.
 
 use futures::future::BoxFuture;
-use ropewalk_protocol::{Effect, ErrorDetail, InteractionBody, InteractionKind, Outcome, RpcError, ToolCallRequest};
+use ropewalk_protocol::{
+    Effect, ErrorDetail, InteractionBody, InteractionKind, Outcome, RpcError, Severity, ToolCallRequest,
+};
 use serde_json::Value;
 
 use super::{
@@ -12,8 +14,9 @@ use crate::{
     domain::World,
     engine::live::Claim,
     tools::{
-        CallFailure, Schema, SourceCall, SourceResult, ToolSource,
+        CallFailure, SourceCall, SourceResult, ToolSource, ToolSpec,
         results::{check_result, told_to_model},
+        schema::SchemaCache,
     },
 };
 
@@ -67,13 +70,13 @@ impl ClientSource<'_> {
         let claim = waiting.owner(driver, owner, silence_ms).await.map_err(cancelled)?;
         driver.stage(move |turn, _| turn.settle_claimed(&id));
         let took_ms = claim.at.millis_since(opened_at);
-        let mut result = result(&call.tool, claim, took_ms)?;
+        let mut result = result(&driver.shared().schemas, &call.tool, claim, took_ms)?;
         result.call_ms = Some(took_ms);
         Ok(result)
     }
 }
 
-fn result(tool: &crate::tools::ToolSpec, claim: Claim, took_ms: u64) -> Result<SourceResult, CallFailure> {
+fn result(schemas: &SchemaCache, tool: &ToolSpec, claim: Claim, took_ms: u64) -> Result<SourceResult, CallFailure> {
     match claim.outcome {
         Outcome::Answered => {}
         Outcome::Expired => return Err(CallFailure::Timeout { after_ms: took_ms }),
@@ -85,14 +88,17 @@ fn result(tool: &crate::tools::ToolSpec, claim: Claim, took_ms: u64) -> Result<S
     if let Some(failure) = of_rpc_error(&answer) {
         return Err(failure);
     }
-    let output = tool.output_schema.as_deref().and_then(|schema| Schema::compile(schema).ok());
-    let checked = check_result(&answer, output.as_ref())?;
+    let output =
+        tool.output_schema.as_ref().and_then(|schema| schemas.ready(&format!("{} result", tool.digest), schema));
+    let checked = check_result(&answer, output.as_deref())?;
     Ok(SourceResult {
         content: told_to_model(&checked, tool.rule_name()),
         structured_content: checked.structured_content,
         meta: None,
         failure: checked.failure,
         effect: Effect::Done,
+        // What is odd and not forbidden is for people who look, not for the model.
+        severity: if checked.warning.is_some() { Severity::Warning } else { Severity::Info },
         call_ms: None,
     })
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use ropewalk_protocol::{
     ApprovalAnswer, ApprovalRequest, By, ByKind, CallDecision, CallId, DecidedVia, Decision, DecisionScope,
     EffectiveLevel, InteractionBody, InteractionId, InteractionKind, Outcome, Patch, PolicyDecision, PolicyLevel,
-    PolicyOrigin, PolicySetParams, ProjectId, SourceKind, Unattended,
+    PolicyOrigin, PolicySetParams, ProjectId, RunId, SourceKind, Unattended,
 };
 use serde_json::Value;
 
@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     catalogue::Caller,
-    domain::World,
+    domain::{BatchCall, RunState, ThreadState, World},
     engine::live::Claim,
     tools::{
         CallFailure, Effective, Schema, ToolSource, ToolSpec,
@@ -34,6 +34,7 @@ pub struct RunDesk<'a> {
     project_id: ProjectId,
     unattended: Unattended,
     calls_so_far: u64,
+    before: Before,
     clients: ClientSource<'a>,
     app: AppSource<'a>,
     approval_ms: Mutex<Option<u64>>,
@@ -43,15 +44,16 @@ pub struct RunDesk<'a> {
 impl<'a> RunDesk<'a> {
     /// A desk with the tools and rules as they are now.
     pub async fn open(driver: &'a Driver, call: &ModelToolCall) -> Result<Self, Over> {
-        let name = call.name.clone();
-        let (toolbox, project_id, unattended, calls_so_far) = driver
+        let (call_id, name) = (call.call_id.clone(), call.name.clone());
+        let (toolbox, project_id, unattended, calls_so_far, before) = driver
             .look(move |turn, run_id| {
                 let run = turn.state().runs.get(run_id);
                 (
                     toolbox::of_turn(turn),
                     turn.state().thread.project_id.clone(),
                     run.map(|run| run.run.unattended).unwrap_or_default(),
-                    run.and_then(|run| run.calls_by_tool.get(&name)).copied().unwrap_or(0),
+                    run.map_or(1, |run| calls_so_far(run, &call_id, &name)),
+                    Before::of(turn.state(), run_id, &call_id),
                 )
             })
             .await?;
@@ -64,6 +66,7 @@ impl<'a> RunDesk<'a> {
             project_id,
             unattended,
             calls_so_far,
+            before,
             approval_ms: Mutex::default(),
             stopped_by: Mutex::default(),
         })
@@ -72,6 +75,11 @@ impl<'a> RunDesk<'a> {
     /// Who stopped the run by refusing this call.
     pub fn stopped_by(&self) -> Option<By> {
         self.stopped_by.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Whether the call was with a source that there is no more.
+    pub fn is_lost(&self, call: &ModelToolCall) -> bool {
+        self.before.was_sent && self.toolbox.find(&call.name).is_none()
     }
 
     fn asking(&self) -> policy::Asking<'_> {
@@ -84,6 +92,10 @@ impl<'a> RunDesk<'a> {
         }
     }
 
+    fn effective_now(&self, tool: &ToolSpec) -> Effective {
+        policy::effective(tool.identity(), &self.rules(), self.asking())
+    }
+
     fn rules(&self) -> Vec<Arc<ropewalk_protocol::Policy>> {
         let shared = self.driver.shared();
         toolbox::rules(shared, &self.project_id, self.driver.thread().id(), shared.clock.now())
@@ -91,7 +103,7 @@ impl<'a> RunDesk<'a> {
 
     /// What a change of rules makes of an open approval: nothing, a release, or a refusal.
     fn by_rules(&self, tool: &ToolSpec) -> Option<Claim> {
-        let effective = self.effective(tool);
+        let effective = self.effective_now(tool);
         let outcome = match effective.decision {
             PolicyDecision::Ask => return None,
             PolicyDecision::Allow => Outcome::Answered,
@@ -203,7 +215,7 @@ impl<'a> RunDesk<'a> {
 
     fn refused_by_rule(&self, tool: &ToolSpec, id: InteractionId, claim: &Claim) -> Refused {
         let decision = Self::decision("deny", DecidedVia::Policy, id, claim, None);
-        let level = match self.effective(tool).level {
+        let level = match self.effective_now(tool).level {
             EffectiveLevel::Default => EffectiveLevel::Thread,
             level => level,
         };
@@ -220,8 +232,16 @@ impl Desk for RunDesk<'_> {
         self.toolbox.names()
     }
 
+    /// A call that was taken up again goes on from where it was: what was decided stays decided, and an approval that is
+    /// open is settled like any other, by a person or by the rules as they are now.
     fn effective(&self, tool: &ToolSpec) -> Effective {
-        policy::effective(tool.identity(), &self.rules(), self.asking())
+        let now = self.effective_now(tool);
+        let decision = match (self.before.is_decided, self.before.is_asked) {
+            (true, _) => PolicyDecision::Allow,
+            (false, true) => PolicyDecision::Ask,
+            (false, false) => return now,
+        };
+        Effective { decision, max_calls: u64::MAX, ..now }
     }
 
     fn calls_of(&self, _: &ToolSpec) -> u64 {
@@ -268,6 +288,9 @@ impl Desk for RunDesk<'_> {
     }
 
     fn decided(&self, call_id: &CallId, decision: CallDecision) {
+        if self.before.is_decided {
+            return;
+        }
         let approval_ms = *self.approval_ms.lock().unwrap_or_else(PoisonError::into_inner);
         let call_id = call_id.clone();
         self.driver.stage(move |turn, run_id| turn.change.decide_call(run_id, &call_id, decision, approval_ms));
@@ -278,6 +301,41 @@ impl Desk for RunDesk<'_> {
             SourceKind::Client => &self.clients,
             SourceKind::App | SourceKind::Files | SourceKind::Mcp => &self.app,
         }
+    }
+}
+
+/// How far a call had come when its last driver ended.
+struct Before {
+    /// It was decided that it may be made.
+    is_decided: bool,
+    /// A person is being asked.
+    is_asked: bool,
+    /// A client has it.
+    was_sent: bool,
+}
+
+impl Before {
+    fn of(state: &ThreadState, run_id: &RunId, call_id: &CallId) -> Self {
+        let is_open =
+            |kind| state.interactions.values().any(|open| open.call_id == *call_id && open.body.kind() == kind);
+        Self {
+            is_decided: state.call(run_id, call_id).is_some_and(|call| call.decision.is_some()),
+            is_asked: is_open(InteractionKind::Approval),
+            was_sent: is_open(InteractionKind::ToolCall),
+        }
+    }
+}
+
+/// How often a run has called a tool up to and including this call; later calls of the same message do not count yet. The
+/// first call of a message is looked at before the message is written down.
+fn calls_so_far(run: &RunState, call_id: &CallId, name: &str) -> u64 {
+    let counted = run.calls_by_tool.get(name).copied().unwrap_or(0);
+    let same = |call: &&BatchCall| call.call.name == name;
+    let calls = run.batch.as_ref().map(|batch| &batch.calls);
+    match calls.and_then(|calls| calls.iter().position(|call| call.call.call_id == *call_id).map(|at| &calls[at + 1..]))
+    {
+        Some(later) => counted - later.iter().filter(same).count() as u64,
+        None => counted + 1,
     }
 }
 

@@ -2,17 +2,20 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use ropewalk_protocol::{By, ByKind, ItemBody, OutcomeStatus, RpcError, RunId, RunOutcome, RunStatus};
+use ropewalk_protocol::{By, ByKind, ItemBody, RpcError, RunId, RunOutcome, RunStatus};
 
 use super::{
     desk::RunDesk,
-    finish,
     step::{self, Stepped},
+    stopped,
 };
 use crate::{
     domain::CallEnd,
     engine::{Shared, ThreadHandle, Turn},
-    tools::path::{self, ModelToolCall},
+    tools::{
+        CallFailure,
+        path::{self, ModelToolCall},
+    },
 };
 
 /// The run has ended, was taken up by another driver, or could not be stored: this driver has nothing left to do.
@@ -73,7 +76,10 @@ impl Driver {
     async fn calls(&self, calls: Vec<ModelToolCall>) -> Result<(), Over> {
         for call in calls {
             let desk = RunDesk::open(self, &call).await?;
-            let end = path::walk(&desk, &call).await;
+            let end = match desk.is_lost(&call) {
+                true => path::failed(&call.name, &CallFailure::OutcomeUnknown),
+                false => path::walk(&desk, &call).await,
+            };
             let stopped_by = desk.stopped_by();
             self.complete(call, end, stopped_by).await?;
         }
@@ -85,7 +91,7 @@ impl Driver {
             turn.change.complete_call(run_id, &call.call_id, end);
             if let Some(by) = stopped_by {
                 let by = By { kind: ByKind::Stop, ..by };
-                finish(turn, run_id, stopped(by));
+                turn.finish_run(run_id, stopped(by, Some("declined")));
                 return;
             }
             let waiting = turn.state().runs.get(run_id).is_some_and(|run| run.run.state == RunStatus::Waiting);
@@ -177,22 +183,11 @@ impl Driver {
 
     /// Ends the run.
     pub async fn finish(&self, outcome: RunOutcome) -> Result<(), Over> {
-        self.report(move |turn, run_id| finish(turn, run_id, outcome)).await
+        self.report(move |turn, run_id| turn.finish_run(run_id, outcome)).await
     }
 }
 
 fn outdated() -> RpcError {
     let detail = ropewalk_protocol::ErrorDetail::Cancelled { reason: Some("outdated".to_owned()) };
     RpcError::new(detail, "The run is not driven from here any more.")
-}
-
-fn stopped(by: By) -> RunOutcome {
-    RunOutcome {
-        status: OutcomeStatus::Stopped,
-        text: None,
-        structured: None,
-        reason: Some("declined".to_owned()),
-        by: Some(by),
-        error: None,
-    }
 }

@@ -13,16 +13,19 @@ pub mod toolbox;
 mod waiting;
 
 use futures::FutureExt;
-use ropewalk_protocol::{OutcomeStatus, RunError, RunErrorKind, RunId, RunOutcome};
+use ropewalk_protocol::{By, OutcomeStatus, RunError, RunErrorKind, RunId, RunOutcome};
 
 use self::driver::Driver;
 use super::{
-    ThreadHandle, Turn,
+    ThreadHandle,
     live::{Activation, Live},
 };
 
-/// Begins to drive a run from where it is.
+/// Begins to drive a run from where it is, unless the daemon goes: the next one drives it then.
 pub fn drive(live: &mut Live, thread: &ThreadHandle, run_id: RunId) {
+    if live.is_parked {
+        return;
+    }
     live.generation += 1;
     let generation = live.generation;
     let driver = Driver::new(thread.clone(), run_id.clone(), generation);
@@ -39,16 +42,8 @@ async fn guarded(driver: Driver) {
     if std::panic::AssertUnwindSafe(driver.work()).catch_unwind().await.is_err() {
         tracing::error!(thread = %thread.id(), run = %run_id, "the driver of this run panicked");
         let outcome = failed(RunErrorKind::Internal, "A fault of the daemon ended this run.", false);
-        thread.post(move |turn| finish(turn, &run_id, outcome)).await;
+        thread.post(move |turn| turn.finish_run(&run_id, outcome)).await;
     }
-}
-
-/// Ends a run in the turn's record, with everything of it that is open.
-pub fn finish(turn: &mut Turn<'_>, run_id: &RunId, outcome: RunOutcome) {
-    turn.settle_all_claimed(run_id);
-    let bus = turn.bus;
-    turn.change.keep_partial(run_id, &|item_id| bus.text(item_id));
-    turn.change.finish_run(run_id, outcome);
 }
 
 /// The outcome of a run that failed.
@@ -60,5 +55,17 @@ pub fn failed(kind: RunErrorKind, message: impl Into<String>, retryable: bool) -
         reason: None,
         by: None,
         error: Some(RunError { kind, message: message.into(), retryable, retry_after_ms: None, provider: None }),
+    }
+}
+
+/// The outcome of a run that was stopped; `reason` where it was not by saying so.
+pub fn stopped(by: By, reason: Option<&str>) -> RunOutcome {
+    RunOutcome {
+        status: OutcomeStatus::Stopped,
+        text: None,
+        structured: None,
+        reason: reason.map(ToOwned::to_owned),
+        by: Some(by),
+        error: None,
     }
 }

@@ -3,7 +3,7 @@
 use futures::future::BoxFuture;
 use ropewalk_protocol::{
     Effect, InputAnswer, InputRequest, InteractionBody, InteractionId, InteractionKind, Outcome, Part, Question,
-    Unattended,
+    Severity, Unattended,
 };
 use serde_json::Value;
 
@@ -102,6 +102,7 @@ fn told(text: String, failure: Option<CallFailure>) -> SourceResult {
         meta: None,
         failure,
         effect: Effect::None,
+        severity: Severity::Info,
         call_ms: None,
     }
 }

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::{
     driver::{Driver, Over},
-    failed, finish,
+    failed,
     toolbox::{self, Toolbox},
 };
 use crate::{
@@ -184,7 +184,7 @@ async fn answered(
     driver
         .report(move |turn, run_id| {
             store(turn, run_id);
-            finish(turn, run_id, outcome);
+            turn.finish_run(run_id, outcome);
         })
         .await?;
     Ok(Stepped::Ended)

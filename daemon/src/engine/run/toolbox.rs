@@ -56,9 +56,8 @@ pub fn of_turn(turn: &Turn<'_>) -> Toolbox {
         .collect();
     for (owner, set) in &turn.state().tool_sets {
         let is_bound = turn.live.holder(owner).is_some();
-        let left = turn.live.left.iter().find(|(client, _, _)| client == owner);
-        let away_since = left.map_or(turn.live.woken_at, |(_, _, at)| *at);
-        let is_gone = !is_bound && turn.at() >= away_since.plus_millis(settings.owner_grace_ms);
+        let gone_at = turn.live.away_since(owner).plus_millis(settings.owner_grace_ms);
+        let is_gone = !is_bound && turn.at() >= gone_at;
         for tool in &set.tools {
             let spec = ToolSpec::of_client(tool, owner, settings.tool_silence_ms);
             entries.push(Entry {

@@ -77,8 +77,6 @@ fn open_in(turn: &mut Turn<'_>, run_id: &RunId, asking: Asking) -> Waiting {
         Wait {
             run_id: run_id.clone(),
             body: body.clone(),
-            attempts: u64::from(!is_new),
-            first_round_over: false,
             settled: Some(sender),
             claim: None,
             acknowledge: Vec::new(),
@@ -101,13 +99,25 @@ fn open_in(turn: &mut Turn<'_>, run_id: &RunId, asking: Asking) -> Waiting {
         };
         turn.change.open_interaction(&id, opening);
     } else {
+        // Those that were asked may have been asked in another life of the daemon: the attempt tells them.
+        turn.change.offer_again(&id);
         turn.change.effect(crate::domain::Effect::Offer(id.clone()));
     }
     let waiting_on = waiting_on(turn, &id, asking.kind, expires_at, asking.silence_ms, offered_to);
     if is_new || turn.state().runs.get(run_id).is_some_and(|run| run.run.waiting_on.is_none()) {
         turn.change.run_waits(run_id, Some(waiting_on));
     }
+    let expires_at = expires_at.map(|at| at.max(earliest_end(turn, opened_at)));
     Waiting { id, expires_at, opened_at, kind: asking.kind, settled, life: life_of, attendance }
+}
+
+/// A deadline that passed while no daemon ran leaves those who were there some time to come back (ruling 9).
+fn earliest_end(turn: &Turn<'_>, opened_at: Timestamp) -> Timestamp {
+    let began_at = turn.live.began_at;
+    if opened_at >= began_at {
+        return opened_at;
+    }
+    began_at.plus_millis(turn.shared.catalogue.snapshot().settings.owner_grace_ms)
 }
 
 fn waiting_on(
@@ -202,7 +212,8 @@ impl Waiting {
         let id = self.id.clone();
         let was_sent = driver
             .look(move |turn, _| {
-                let known = turn.state().interactions.get(&id).is_some_and(|open| open.opened_at < turn.live.woken_at);
+                // Offered again, it had been offered before.
+                let known = turn.state().interactions.get(&id).is_some_and(|open| open.attempt > 1);
                 known || turn.live.waits.get(&id).is_some_and(|wait| !wait.offered.is_empty())
             })
             .await?;
@@ -225,13 +236,12 @@ impl Waiting {
                 let settings = turn.shared.catalogue.snapshot().settings.clone();
                 let able = |capabilities| is_able(kind, capabilities);
                 let is_attended = !turn.live.can_answer(&id, able).is_empty();
-                let left = turn.live.left.iter().filter(|(_, capabilities, _)| able(*capabilities));
-                let last_left = left.map(|(_, _, at)| at.plus_millis(settings.approver_grace_ms)).max();
+                let left = turn.live.left.iter().filter(|left| able(left.capabilities));
+                let last_left = left.map(|left| left.at.plus_millis(settings.approver_grace_ms)).max();
                 // What was open when the daemon last died waits for those who were there to come back.
-                let opened_before =
-                    turn.state().interactions.get(&id).is_some_and(|open| open.opened_at < turn.live.woken_at);
-                let woken = opened_before.then(|| turn.live.woken_at.plus_millis(settings.owner_grace_ms));
-                Attendance { is_attended, grace_until: last_left.into_iter().chain(woken).max().unwrap_or(turn.at()) }
+                let earliest = turn.state().interactions.get(&id).map(|open| earliest_end(turn, open.opened_at));
+                let grace_until = last_left.into_iter().chain(earliest).max().unwrap_or(turn.at());
+                Attendance { is_attended, grace_until }
             })
             .await
     }
@@ -240,8 +250,7 @@ impl Waiting {
         driver
             .look(move |turn, _| {
                 let grace = turn.shared.catalogue.snapshot().settings.owner_grace_ms;
-                let left = turn.live.left.iter().find(|(client, _, _)| *client == owner).map(|(_, _, at)| *at);
-                let since = left.unwrap_or(turn.live.woken_at);
+                let since = turn.live.away_since(&owner);
                 Attendance { is_attended: turn.live.holder(&owner).is_some(), grace_until: since.plus_millis(grace) }
             })
             .await
