@@ -139,6 +139,71 @@ scenarios! { $
             dyn_31_the_endings_of_a_question_differ_in_event_record_and_text
             a_client_that_just_left_counts_for_the_grace_and_no_longer;
     }
+    endpoints {
+        wire:
+            transcript_i_a_key_is_set_and_lost_with_the_address
+            a_key_reaches_the_provider_and_no_reply_event_or_error
+            an_endpoint_of_the_thread_comes_before_one_of_the_project_before_the_default
+            without_a_usable_endpoint_a_run_fails_with_no_endpoint
+            failures_of_a_provider_are_told_by_kind;
+        clock:;
+    }
+    questions {
+        wire:
+            transcript_d_a_refused_answer_is_asked_again_and_the_next_one_counts
+            transcript_d_each_kind_of_invalid_answer_has_a_reason_and_a_path
+            transcript_d_three_refusals_are_asked_again_and_then_it_counts_as_not_i
+            dyn_27_a_position_out_of_range_is_dropped_and_what_is_left_open_is_the_models
+            dyn_27_dismissed_is_an_answer_and_declined_ends_the_asking
+            dyn_27_questions_that_break_a_rule_reach_nobody
+            dyn_28_only_who_claimed_the_input_capability_is_asked;
+        clock:;
+    }
+    resuming {
+        wire:
+            transcript_b_a_call_is_offered_again_to_the_same_instance_under_its_id
+            transcript_b_an_older_connection_of_the_instance_loses_the_tools_without_takeover
+            transcript_g_an_open_approval_is_offered_again_with_its_old_deadline
+            transcript_f_after_gives_every_later_event_once_and_as_it_was_sent
+            transcript_f_a_cursor_beyond_the_end_is_refused_and_never_clamped
+            dyn_18_the_same_declarations_again_change_nothing
+            dyn_19_a_new_connection_gets_no_event_until_it_resumes
+            unsubscribed_means_no_more_events_and_no_more_questions;
+        clock:
+            transcript_f_who_joins_an_open_item_gets_its_text_so_far_as_the_first_delta;
+    }
+    ruling {
+        wire:
+            the_nearest_rule_wins_and_a_deny_wins_anywhere
+            a_rule_on_the_tool_comes_before_one_on_its_source
+            a_denied_tool_is_not_called_and_nobody_is_asked
+            transcript_j_a_deny_rule_settles_the_approval_that_is_open
+            an_allow_rule_releases_the_approval_that_is_open
+            choices_leave_out_what_would_not_hold_for_the_next_equal_call
+            a_decision_that_is_no_choice_counts_as_accept
+            an_allow_on_a_tool_asks_again_when_the_tool_has_changed
+            an_allow_set_before_the_tool_was_seen_holds_for_the_digest_it_first_has
+            max_calls_per_run_refuses_the_next_call
+            ask_user_is_exempt_from_asking_and_not_from_a_deny
+            each_rule_of_a_rule_is_checked_with_its_path
+            a_rule_elsewhere_writes_no_event_and_one_of_the_thread_does;
+        clock:
+            a_rule_ends_when_it_expires
+            a_timeout_of_a_rule_comes_before_that_of_the_declaration;
+    }
+    sharing {
+        wire:
+            transcript_c_of_two_clients_one_approves_and_both_are_told
+            transcript_c_a_snapshot_shows_what_is_open
+            answers_at_once_have_one_winner_and_the_other_is_told_precisely
+            not_i_leaves_the_question_to_the_others_until_nobody_is_left
+            a_tool_call_is_settled_by_the_instance_it_was_offered_to_only
+            an_invalid_answer_by_settle_is_refused_with_its_path_and_the_question_stays_open
+            stops_and_renames_at_once_are_each_told_precisely
+            each_of_two_clients_is_called_for_its_own_tools
+            events_are_the_same_for_everybody_and_in_the_same_order;
+        clock:;
+    }
     stopping {
         wire:
             dyn_39_a_stop_while_the_model_is_thinking_leaves_nothing_open

@@ -94,7 +94,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Raw<S> {
             }
         };
         let found = timeout(PATIENCE, search).await;
-        found.unwrap_or_else(|_| panic!("waited for {what}; meanwhile came {:#?}", self.kept))
+        found.unwrap_or_else(|_| panic!("waited for {what}; meanwhile came {}", Value::from(self.kept.clone())))
     }
 
     /// Sends a request and returns its id.

@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::{
     out::{Out, Style},
     person::{Attention, Person},
+    seen::Seen,
     text::{cut, printable},
 };
 
@@ -17,7 +18,7 @@ const ARGUMENT_CHARACTERS: usize = 4_000;
 #[derive(Clone)]
 pub(crate) enum Approver {
     /// It asks.
-    Person(Person),
+    Person(Person, Seen),
     /// It accepts all, because the person said so beforehand.
     Everything,
     /// It declines all, for this reason.
@@ -28,12 +29,12 @@ impl Approver {
     /// Decides; none when the decision is not needed any more.
     pub(crate) async fn decide(&self, approval: &Approval, out: &Out) -> Option<ApprovalAnswer> {
         match self {
-            Self::Person(person) => tokio::select! {
-                answer = ask(person, approval) => Some(answer),
-                () = approval.cancelled() => {
-                    out.aside("\n  (no answer is needed any more)");
-                    None
-                }
+            Self::Person(person, seen) => tokio::select! {
+                answer = async {
+                    seen.call(&approval.call_id).await;
+                    ask(person, approval).await
+                } => Some(answer),
+                () = approval.cancelled() => None,
             },
             Self::Everything => {
                 let summary = printable(&approval.summary);
@@ -119,11 +120,11 @@ type Choice = (char, &'static str, Decision, Option<DecisionScope>);
 
 const CHOICES: &[Choice] = &[
     ('a', "accept", Decision::Accept, None),
+    ('d', "decline", Decision::Decline, None),
+    ('s', "decline and stop the run", Decision::Cancel, None),
     ('t', "always in this thread", Decision::AcceptForSession, None),
     ('p', "always in this project", Decision::AcceptAlways, Some(DecisionScope::Project)),
     ('e', "always and everywhere", Decision::AcceptAlways, Some(DecisionScope::Global)),
-    ('d', "decline", Decision::Decline, None),
-    ('s', "decline and stop the run", Decision::Cancel, None),
 ];
 
 /// The choices that count here, in the order in which they are shown.
@@ -131,9 +132,18 @@ fn choices(request: &ApprovalRequest) -> Vec<Choice> {
     CHOICES.iter().filter(|(_, _, decision, _)| request.choices.contains(decision)).copied().collect()
 }
 
+/// The choices in two lines: what counts once, and what makes a rule.
 fn prompt(choices: &[Choice]) -> String {
-    let shown: Vec<_> = choices.iter().map(|(letter, words, ..)| format!("[{letter}] {words}")).collect();
-    format!("  {}\n  > ", shown.join("  "))
+    let makes_rule = |decision| matches!(decision, Decision::AcceptForSession | Decision::AcceptAlways);
+    let mut prompt = String::new();
+    for of_rules in [false, true] {
+        let of_line = choices.iter().filter(|choice| makes_rule(choice.2) == of_rules);
+        let shown: Vec<_> = of_line.map(|(letter, words, ..)| format!("[{letter}] {words}")).collect();
+        if !shown.is_empty() {
+            prompt.push_str(&format!("  {}\n", shown.join("  ")));
+        }
+    }
+    prompt + "  > "
 }
 
 /// What a line says: a letter, `yes` or `no`; behind `d` or `s` a reason for the model.

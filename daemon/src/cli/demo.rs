@@ -16,6 +16,7 @@ use super::{
     out::Style,
     person::Person,
     run::why,
+    seen::Seen,
     session::Context,
     text::printable,
 };
@@ -65,9 +66,10 @@ async fn play(
     context: &Context,
 ) -> Result<Ending, Failure> {
     let out = &context.out;
+    let seen = Seen::default();
     let approver = match Person::find(out) {
         _ if args.yes => Approver::Everything,
-        Some(person) => Approver::Person(person),
+        Some(person) => Approver::Person(person, seen.clone()),
         None => Approver::Nothing(NO_TERMINAL),
     };
     let told = out.clone();
@@ -77,7 +79,7 @@ async fn play(
     };
     let client = embedded.connect().name("demo").on_approval(decide).await?;
     let thread = client.threads().start().title("The ship's bell").tool(bell::ring_bell(out)).await?;
-    let mut narrator = Narrator::new(out);
+    let mut narrator = Narrator::new(out, &seen);
     let run = thread.run(PROMPT).submit().await?;
     let stopper = Stopper::new(&client, Which::of(&run, thread.id()), out);
     let ending = follow(run, stopper, interrupts, |event| narrator.show(event)).await;

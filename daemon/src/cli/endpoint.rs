@@ -95,7 +95,7 @@ struct AddArgs {
     context_tokens: Option<u64>,
     #[command(flatten)]
     key: KeyArgs,
-    /// Make it the default
+    /// Make it the default; the first one is in any case
     #[arg(long)]
     default: bool,
 }
@@ -126,7 +126,7 @@ pub(crate) async fn run(args: EndpointArgs, context: &Context) -> Result<Exit, F
             context.show::<EndpointRemove>(&client, params, |result| result.effect.clone()).await
         }
         Command::Key { endpoint, key, remove } => {
-            let value = if remove { None } else { Some(key.read_required(context)?) };
+            let value = if remove { None } else { Some(key.read_required(context).await?) };
             let (client, endpoint_id) = find(&endpoint, context).await?;
             match value {
                 Some(value) => set_key(&client, endpoint_id, value, context).await,
@@ -141,7 +141,7 @@ pub(crate) async fn run(args: EndpointArgs, context: &Context) -> Result<Exit, F
 
 async fn add(args: AddArgs, context: &Context) -> Result<Exit, Failure> {
     // A key that cannot be read should not leave an endpoint without one behind.
-    let key = args.key.read(context)?;
+    let key = args.key.read(context).await?;
     let client = context.client().await?;
     let known = client.endpoints().list(everything()).await?.items;
     if let Some(same) = known.iter().find(|endpoint| endpoint.name == args.name) {
@@ -152,13 +152,15 @@ async fn add(args: AddArgs, context: &Context) -> Result<Exit, Failure> {
             args.name, same.endpoint_id, args.name
         )));
     }
+    // With none of one's own the scripted endpoint is the default; with one there is none unless it is chosen.
+    let is_first = known.iter().all(|endpoint| endpoint.builtin);
     let params = EndpointSetParams {
         name: Some(args.name),
         provider: Some(args.provider),
         base_url: args.url.map_or(Patch::Keep, Patch::Set),
         model: Some(args.model),
         context_tokens: args.context_tokens.map_or(Patch::Keep, Patch::Set),
-        is_default: args.default.then_some(true),
+        is_default: (args.default || is_first).then_some(true),
         ..EndpointSetParams::default()
     };
     let words = |endpoint: &Endpoint| {

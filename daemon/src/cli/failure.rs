@@ -44,6 +44,9 @@ pub(crate) enum Failure {
     /// What was asked for is sensible, and not possible now.
     #[error("{0}")]
     Failed(String),
+    /// The person pressed Ctrl-C.
+    #[error("Interrupted.")]
+    Interrupted,
     /// The daemon said no, or cannot be reached.
     #[error(transparent)]
     Client(#[from] Error),
@@ -60,6 +63,7 @@ impl Failure {
     pub(crate) const fn exit(&self) -> Exit {
         match self {
             Self::Usage(_) => Exit::USAGE,
+            Self::Interrupted => Exit::LEFT,
             Self::Client(
                 Error::Connect { .. }
                 | Error::NotRunning { .. }

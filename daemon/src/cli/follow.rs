@@ -1,9 +1,16 @@
 //! Following a run to its end, with Ctrl-C at hand: the first press stops the run, the second one leaves it.
 
 use ropewalk::{Client, Error, EventStream, Run, RunEvent};
-use ropewalk_protocol::{BranchId, Event, MessageId, QueueChange, RunId, RunOutcome, RunStopParams, ThreadId};
+use ropewalk_protocol::{
+    BranchId, Event, Item, ItemBody, MessageId, QueueChange, RunId, RunOutcome, RunStopParams, ThreadId,
+};
 
-use super::{failure::Failure, interrupts::Interrupts, out::Out};
+use super::{
+    failure::Failure,
+    interrupts::Interrupts,
+    out::{Out, Style},
+    seen::Seen,
+};
 
 /// How following a run ended.
 #[derive(Debug)]
@@ -41,20 +48,16 @@ pub(crate) async fn follow(
     interrupts: &mut Interrupts,
     mut show: impl FnMut(&RunEvent),
 ) -> Result<Ending, Failure> {
-    until_end(
-        || stopper.ask(),
-        interrupts,
-        async move || match run.next().await {
-            Some(Ok(RunEvent::Completed(result))) => Some(Ok(result.outcome)),
-            Some(Ok(event)) => {
-                show(&event);
-                None
-            }
-            Some(Err(error)) => Some(Err(error)),
-            None => Some(Err(Error::Disconnected)),
-        },
-    )
-    .await
+    let step = async move || match run.next().await {
+        Some(Ok(RunEvent::Completed(result))) => Some(Ok(result.outcome)),
+        Some(Ok(event)) => {
+            show(&event);
+            None
+        }
+        Some(Err(error)) => Some(Err(error)),
+        None => Some(Err(Error::Disconnected)),
+    };
+    until_end(|| stopper.ask(), interrupts, step).await
 }
 
 /// Follows a run, with all that is said of its thread in the meantime: one event of the wire a line.
@@ -62,31 +65,36 @@ pub(crate) async fn follow_wire(
     mut events: EventStream,
     stopper: Stopper,
     interrupts: &mut Interrupts,
-    out: &Out,
+    seen: &Seen,
 ) -> Result<Ending, Failure> {
-    let Which { run_id, message_id, .. } = &stopper.which;
-    until_end(
-        || stopper.ask(),
-        interrupts,
-        async move || {
-            let event = match events.next().await {
-                Some(Ok(event)) => event,
-                Some(Err(error)) => return Some(Err(error)),
-                None => return Some(Err(Error::Disconnected)),
-            };
-            out.json_line(&*event);
-            match &event.event {
-                Event::RunCompleted { run_id: ended, outcome, .. } if ended == run_id => Some(Ok(outcome.clone())),
-                Event::QueueChanged(change)
-                    if change.change == QueueChange::Removed && change.message_id.as_ref() == Some(message_id) =>
-                {
-                    Some(Err(Error::RunRemoved { run_id: run_id.clone() }))
-                }
-                _ => None,
+    let step = async || {
+        let event = match events.next().await {
+            Some(Ok(event)) => event,
+            Some(Err(error)) => return Some(Err(error)),
+            None => return Some(Err(Error::Disconnected)),
+        };
+        stopper.out.json_line(&*event);
+        if let Event::ItemStarted { item: Item { body: ItemBody::ToolCall(call), .. } } = &event.event {
+            seen.mark(&call.call_id);
+        }
+        stopper.which.end(&event.event)
+    };
+    until_end(|| stopper.ask(), interrupts, step).await
+}
+
+impl Which {
+    /// How the run ended, if this is its end; an error when it will never begin.
+    fn end(&self, event: &Event) -> Option<Result<RunOutcome, Error>> {
+        match event {
+            Event::RunCompleted { run_id, outcome, .. } if *run_id == self.run_id => Some(Ok(outcome.clone())),
+            Event::QueueChanged(change)
+                if change.change == QueueChange::Removed && change.message_id.as_ref() == Some(&self.message_id) =>
+            {
+                Some(Err(Error::RunRemoved { run_id: self.run_id.clone() }))
             }
-        },
-    )
-    .await
+            _ => None,
+        }
+    }
 }
 
 /// Takes steps until one of them is the end of the run. At the first press of Ctrl-C `stop` is called, at the second one
@@ -127,7 +135,9 @@ impl Stopper {
     }
 
     fn ask(&self) {
-        self.out.aside("\nStopping the run. Ctrl-C again leaves it to itself.");
+        let said = self.out.paint_note(Style::Dim, "\nStopping the run. Ctrl-C again leaves it to itself.");
+        // A question may stand at the terminal, and the person just turned to something else.
+        self.out.say_now(&format!("{said}\n"));
         let runs = self.client.runs();
         let out = self.out.clone();
         let params = RunStopParams {

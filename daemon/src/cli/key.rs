@@ -1,10 +1,10 @@
 //! Keys on their way in: from a pipe, a variable or the keyboard, and never from the command line.
 
-use std::io::{self, BufRead, IsTerminal, Read};
+use std::io::{self, IsTerminal, Read};
 
 use clap::Args;
 
-use super::{failure::Failure, session::Context};
+use super::{failure::Failure, interrupts::Interrupts, person::Person, session::Context};
 
 /// Longest key that is read, in bytes; the daemon has the last word.
 const KEY_BYTES: u64 = 65_536;
@@ -24,44 +24,55 @@ pub(crate) struct KeyArgs {
 
 impl KeyArgs {
     /// The key, if one was named.
-    pub(crate) fn read(&self, context: &Context) -> Result<Option<String>, Failure> {
+    pub(crate) async fn read(&self, context: &Context) -> Result<Option<String>, Failure> {
         match &self.key_env {
             Some(variable) => match context.environment.text(variable) {
                 Some(key) => Ok(Some(key)),
                 None => Err(Failure::Usage(format!("The variable {variable} is not set, or is no text."))),
             },
-            None if self.key_stdin => from_stdin(context).map(Some),
+            None if self.key_stdin => from_stdin(context).await.map(Some),
             None => Ok(None),
         }
     }
 
     /// The key; from stdin unless said otherwise.
-    pub(crate) fn read_required(&self, context: &Context) -> Result<String, Failure> {
-        match self.read(context)? {
+    pub(crate) async fn read_required(&self, context: &Context) -> Result<String, Failure> {
+        match self.read(context).await? {
             Some(key) => Ok(key),
-            None => from_stdin(context),
+            None => from_stdin(context).await,
         }
     }
 }
 
-fn from_stdin(context: &Context) -> Result<String, Failure> {
-    let unreadable = |error: io::Error| Failure::Usage(format!("The key cannot be read from stdin: {error}."));
+async fn from_stdin(context: &Context) -> Result<String, Failure> {
+    let key = if io::stdin().is_terminal() { from_terminal(context).await? } else { from_pipe()? };
+    match key.trim() {
+        "" => Err(Failure::Usage("There was no key on stdin.".to_owned())),
+        key => Ok(key.to_owned()),
+    }
+}
+
+fn from_pipe() -> Result<String, Failure> {
     let mut key = String::new();
-    if io::stdin().is_terminal() {
-        context.out.say("Key (not shown): ");
-        let hidden = Hidden::begin();
-        let read = io::stdin().lock().take(KEY_BYTES).read_line(&mut key);
-        drop(hidden);
-        context.out.note("");
-        read.map_err(unreadable)?;
-    } else {
-        io::stdin().lock().take(KEY_BYTES).read_to_string(&mut key).map_err(unreadable)?;
-    }
-    let key = key.trim();
-    if key.is_empty() {
-        return Err(Failure::Usage("There was no key on stdin.".to_owned()));
-    }
-    Ok(key.to_owned())
+    let read = io::stdin().lock().take(KEY_BYTES).read_to_string(&mut key);
+    read.map_err(|error| Failure::Usage(format!("The key cannot be read from stdin: {error}.")))?;
+    Ok(key)
+}
+
+async fn from_terminal(context: &Context) -> Result<String, Failure> {
+    let nobody = || Failure::Usage("Nobody can be asked for the key here. Write it to stdin.".to_owned());
+    let person = Person::find(&context.out).ok_or_else(nobody)?;
+    // A Ctrl-C that ended the process here would leave a terminal that shows nothing.
+    let mut interrupts = Interrupts::of_process();
+    let hidden = Hidden::begin();
+    let mut attention = person.attention().await;
+    let key = tokio::select! {
+        key = attention.ask("Key (not shown): ") => key.unwrap_or_default(),
+        () = interrupts.next() => return Err(Failure::Interrupted),
+    };
+    drop(hidden);
+    attention.show("");
+    Ok(key)
 }
 
 /// While it lives, the terminal does not show what is typed.

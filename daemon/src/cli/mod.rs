@@ -17,6 +17,7 @@ mod policy;
 mod question;
 mod run;
 mod schema;
+mod seen;
 mod session;
 mod settings;
 mod text;
@@ -106,10 +107,12 @@ async fn run_command(command: Command, context: &Context) -> Exit {
         Command::Schema(args) => Ok(schema::run(&args, context)),
         Command::Daemon(args) => daemon::run(args, context).await,
     };
-    done.unwrap_or_else(|failure: Failure| {
+    let exit = done.unwrap_or_else(|failure: Failure| {
         failure.say(&context.out, context.global.json);
         failure.exit()
-    })
+    });
+    context.out.release();
+    exit
 }
 
 /// Help and version on stdout with 0; what is wrong with the arguments on stderr with 2.

@@ -40,7 +40,18 @@ impl Style {
 pub(crate) struct Out {
     stdout: Arc<Stream>,
     stderr: Arc<Stream>,
+    held: Arc<Mutex<Option<Held>>>,
 }
+
+/// What was written while a question stands at the terminal, in order.
+#[derive(Default)]
+struct Held {
+    pieces: Vec<(Arc<Stream>, String)>,
+    bytes: usize,
+}
+
+/// The most that is held back; what is more tears the question, and that is better than losing it.
+const HELD_BYTES: usize = 262_144;
 
 struct Stream {
     writer: Mutex<Box<dyn Write + Send>>,
@@ -68,12 +79,39 @@ impl Out {
     pub(crate) fn of_process(no_color: bool) -> Self {
         let stdout = io::stdout().is_terminal();
         let stderr = io::stderr().is_terminal();
-        Self { stdout: Stream::new(Stdout, stdout, !no_color), stderr: Stream::new(Stderr, stderr, !no_color) }
+        Self::over(Stream::new(Stdout, stdout, !no_color), Stream::new(Stderr, stderr, !no_color))
+    }
+
+    fn over(stdout: Arc<Stream>, stderr: Arc<Stream>) -> Self {
+        Self { stdout, stderr, held: Arc::default() }
+    }
+
+    /// Holds back what is written until [`release`](Self::release): a question stands at the terminal, and nothing should
+    /// be written into it.
+    pub(crate) fn hold(&self) {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_default();
+    }
+
+    /// Writes what was held back, and everything else at once again.
+    pub(crate) fn release(&self) {
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        held.take().into_iter().flat_map(|held| held.pieces).for_each(|(stream, text)| stream.write(&text));
+    }
+
+    fn write(&self, stream: &Arc<Stream>, text: &str) {
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        match held.as_mut().filter(|held| held.bytes + text.len() <= HELD_BYTES) {
+            Some(held) => {
+                held.bytes += text.len();
+                held.pieces.push((Arc::clone(stream), text.to_owned()));
+            }
+            None => stream.write(text),
+        }
     }
 
     /// Writes text that is part of the result, as it is.
     pub(crate) fn print(&self, text: &str) {
-        self.stdout.write(text);
+        self.write(&self.stdout, text);
     }
 
     /// Writes a line of the result.
@@ -106,6 +144,11 @@ impl Out {
 
     /// As [`note`](Self::note), without a line break.
     pub(crate) fn say(&self, text: &str) {
+        self.write(&self.stderr, text);
+    }
+
+    /// As [`say`](Self::say), also while everything else is held back.
+    pub(crate) fn say_now(&self, text: &str) {
         self.stderr.write(text);
     }
 
@@ -162,48 +205,7 @@ impl Write for Stderr {
 }
 
 #[cfg(test)]
-pub(crate) mod testing {
-    //! Streams whose text can be looked at.
+pub(crate) mod testing;
 
-    use super::*;
-
-    /// What was written to a stream.
-    #[derive(Clone, Default)]
-    pub(crate) struct Written(Arc<Mutex<Vec<u8>>>);
-
-    impl Written {
-        /// All of it.
-        pub(crate) fn text(&self) -> String {
-            String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
-        }
-    }
-
-    impl Write for Written {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0.lock().unwrap().extend_from_slice(bytes);
-            Ok(bytes.len())
-        }
-
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
-
-    /// An [`Out`] with what it writes to stdout and to stderr; as terminals without style, or as pipes.
-    pub(crate) fn captured(is_terminal: bool) -> (Out, Written, Written) {
-        let (stdout, stderr) = (Written::default(), Written::default());
-        let out = Out {
-            stdout: Stream::new(stdout.clone(), is_terminal, false),
-            stderr: Stream::new(stderr.clone(), is_terminal, false),
-        };
-        (out, stdout, stderr)
-    }
-
-    /// As [`captured`], with style.
-    pub(crate) fn styled() -> (Out, Written, Written) {
-        let (stdout, stderr) = (Written::default(), Written::default());
-        let out =
-            Out { stdout: Stream::new(stdout.clone(), true, true), stderr: Stream::new(stderr.clone(), true, true) };
-        (out, stdout, stderr)
-    }
-}
+#[cfg(test)]
+mod tests;

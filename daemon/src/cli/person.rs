@@ -9,7 +9,7 @@ use std::{
 use futures::{FutureExt, future::BoxFuture};
 use tokio::sync::{Mutex, MutexGuard, mpsc};
 
-use super::out::Out;
+use super::out::{Out, Style};
 
 /// Whom a command can ask. Clones are the same person.
 #[derive(Clone)]
@@ -44,20 +44,22 @@ impl Person {
     pub(crate) async fn attention(&self) -> Attention<'_> {
         let mut lines = self.lines.lock().await;
         lines.forget();
-        Attention { lines, out: &self.out }
+        self.out.hold();
+        Attention { lines, out: &self.out, is_asking: false }
     }
 }
 
-/// The attention of the person.
+/// The attention of the person. While it lives, nothing else is written to the terminal.
 pub(crate) struct Attention<'a> {
     lines: MutexGuard<'a, Box<dyn Lines>>,
     out: &'a Out,
+    is_asking: bool,
 }
 
 impl Attention<'_> {
     /// Shows text.
     pub(crate) fn show(&self, text: &str) {
-        self.out.note(text);
+        self.out.say_now(&format!("{text}\n"));
     }
 
     /// What the text is painted with.
@@ -67,13 +69,25 @@ impl Attention<'_> {
 
     /// Asks and reads a line; none when the person has ended the input.
     pub(crate) async fn ask(&mut self, prompt: &str) -> Option<String> {
-        self.out.say(prompt);
+        self.out.say_now(prompt);
+        self.is_asking = true;
         let line = self.lines.next().await;
+        self.is_asking = false;
         if line.is_none() {
             // Ctrl-D leaves the cursor behind the prompt.
-            self.out.note("");
+            self.show("");
         }
         line.map(|line| line.trim().to_owned())
+    }
+}
+
+impl Drop for Attention<'_> {
+    /// A question that is dropped before its answer is not asked any more: somebody else answered, or the run ended.
+    fn drop(&mut self) {
+        if self.is_asking {
+            self.show(&self.out.paint_note(Style::Dim, "\n  (no answer is needed any more)"));
+        }
+        self.out.release();
     }
 }
 
@@ -142,55 +156,7 @@ fn forget_typed() {
 }
 
 #[cfg(test)]
-pub(crate) mod testing {
-    //! A person whose answers are known beforehand.
-
-    use std::collections::VecDeque;
-
-    use super::*;
-
-    /// Answers in order; then the input is over.
-    struct Script(VecDeque<String>);
-
-    impl Lines for Script {
-        fn forget(&mut self) {}
-
-        fn next(&mut self) -> BoxFuture<'_, Option<String>> {
-            std::future::ready(self.0.pop_front()).boxed()
-        }
-    }
-
-    /// A person who gives these answers and ends the input.
-    pub(crate) fn person(answers: &[&str], out: &Out) -> Person {
-        Person::new(Script(answers.iter().map(|answer| (*answer).to_owned()).collect()), out)
-    }
-}
+pub(crate) mod testing;
 
 #[cfg(test)]
-mod tests {
-    //! The reading thread, over a pipe in the place of a terminal.
-
-    use std::io::Write;
-
-    use super::*;
-
-    #[tokio::test]
-    async fn a_line_that_came_before_the_question_is_no_answer_to_it() {
-        let (reader, mut writer) = io::pipe().unwrap();
-        let mut terminal = Terminal::reading(BufReader::new(reader), || {});
-        {
-            let mut first = terminal.next();
-            assert!(futures::poll!(&mut first).is_pending());
-        }
-        writer.write_all(b"too late\n").unwrap();
-        // The line has arrived when the reading thread has handed it over.
-        while terminal.lines.is_empty() {
-            tokio::task::yield_now().await;
-        }
-        terminal.forget();
-        writer.write_all(b"in time\n").unwrap();
-        assert_eq!(terminal.next().await.as_deref(), Some("in time\n"));
-        drop(writer);
-        assert_eq!(terminal.next().await, None);
-    }
-}
+mod tests;

@@ -8,6 +8,7 @@ use ropewalk_protocol::{InputRequest, Question, QuestionAnswer};
 use super::{
     out::{Out, Style},
     person::{Attention, Person},
+    seen::Seen,
     text::printable,
 };
 
@@ -15,7 +16,7 @@ use super::{
 #[derive(Clone)]
 pub(crate) enum Answerer {
     /// It asks.
-    Person(Person),
+    Person(Person, Seen),
     /// It answers none, for this reason.
     Nobody(&'static str),
 }
@@ -24,12 +25,12 @@ impl Answerer {
     /// Answers; none when the answer is not needed any more.
     pub(crate) async fn answer(&self, questions: &Questions, out: &Out) -> Option<InputReply> {
         match self {
-            Self::Person(person) => tokio::select! {
-                reply = ask(person, questions) => Some(reply),
-                () = questions.cancelled() => {
-                    out.aside("\n  (no answer is needed any more)");
-                    None
-                }
+            Self::Person(person, seen) => tokio::select! {
+                reply = async {
+                    seen.call(&questions.call_id).await;
+                    ask(person, questions).await
+                } => Some(reply),
+                () = questions.cancelled() => None,
             },
             Self::Nobody(reason) => {
                 let first = questions.questions.first().map(|question| printable(&question.text)).unwrap_or_default();

@@ -5,8 +5,8 @@ use std::io::{self, Read};
 use clap::Args;
 use ropewalk::{Approval, Client, EventStream, Questions, Run, Thread};
 use ropewalk_protocol::{
-    ListParams, OutcomeStatus, ProjectList, QueueListParams, RunOutcome, RunParams, RunRead, ThreadListParams,
-    Unattended,
+    ListParams, OutcomeStatus, ProjectList, QueueListParams, RunErrorKind, RunOutcome, RunParams, RunRead,
+    ThreadListParams, Unattended,
 };
 
 use super::{
@@ -17,6 +17,7 @@ use super::{
     out::Style,
     person::Person,
     question::Answerer,
+    seen::Seen,
     session::{Context, named},
     text::printable,
     transcript::Transcript,
@@ -76,7 +77,8 @@ pub(crate) struct RunArgs {
 pub(crate) async fn run(args: RunArgs, context: &Context) -> Result<Exit, Failure> {
     let prompt = prompt(&args.prompt)?;
     let mut interrupts = Interrupts::of_process();
-    let (approver, answerer) = deciders(&args, context);
+    let seen = Seen::default();
+    let (approver, answerer) = deciders(&args, &seen, context);
     let tells_waiting = approver.is_none();
     let client = connect(&args, context, approver, answerer).await?;
     let thread = thread(&args, &client).await?;
@@ -91,10 +93,11 @@ pub(crate) async fn run(args: RunArgs, context: &Context) -> Result<Exit, Failur
     let events = thread.events();
     let run = request.submit().await?;
     let ending = if context.global.json {
-        watch_wire(events, run, &thread, &client, &mut interrupts, context).await
+        watch_wire(events, run, &thread, &client, &mut interrupts, &seen, context).await
     } else {
         drop(events);
-        watch(run, &thread, &client, &mut interrupts, tells_waiting, context).await
+        watch(run, &thread, &client, &mut interrupts, Transcript::new(&context.out, &seen, tells_waiting), context)
+            .await
     };
     client.close().await;
     ending
@@ -116,16 +119,16 @@ fn prompt(argument: &str) -> Result<String, Failure> {
 }
 
 /// Who decides and answers. Nobody, when a run may wait and there is no terminal here: then whoever attaches does.
-fn deciders(args: &RunArgs, context: &Context) -> (Option<Approver>, Option<Answerer>) {
+fn deciders(args: &RunArgs, seen: &Seen, context: &Context) -> (Option<Approver>, Option<Answerer>) {
     let person = Person::find(&context.out);
     let waits = args.unattended == Unattended::Wait;
     let approver = match (&person, args.no_approve) {
         (_, true) => Some(Approver::Nothing(NO_APPROVE)),
-        (Some(person), false) => Some(Approver::Person(person.clone())),
+        (Some(person), false) => Some(Approver::Person(person.clone(), seen.clone())),
         (None, false) => (!waits).then_some(Approver::Nothing(NO_TERMINAL)),
     };
     let answerer = match person {
-        Some(person) => Some(Answerer::Person(person)),
+        Some(person) => Some(Answerer::Person(person, seen.clone())),
         None => (!waits).then_some(Answerer::Nobody(NO_TERMINAL)),
     };
     (approver, answerer)
@@ -191,13 +194,12 @@ async fn watch(
     thread: &Thread,
     client: &Client,
     interrupts: &mut Interrupts,
-    tells_waiting: bool,
+    mut transcript: Transcript,
     context: &Context,
 ) -> Result<Exit, Failure> {
     let out = &context.out;
     let which = Which::of(&run, thread.id());
     say_if_queued(&which, client, context).await?;
-    let mut transcript = Transcript::new(out, tells_waiting);
     let stopper = Stopper::new(client, which.clone(), out);
     let ending = follow(run, stopper, interrupts, |event| transcript.show(event)).await;
     let goes_on = format!("thread {}; `ropewalk run --continue \"…\"` goes on here", which.thread_id);
@@ -205,6 +207,9 @@ async fn watch(
         Ending::Ended(outcome) => {
             if let Some(why) = why(&outcome) {
                 out.note(&format!("{} {}", out.paint_note(Style::Red, "✗"), printable(&why)));
+            }
+            if outcome.error.as_ref().is_some_and(|error| error.kind == RunErrorKind::NoEndpoint) {
+                out.note("  `ropewalk endpoint list` shows the endpoints, `ropewalk endpoint use NAME` chooses one");
             }
             if out.notes_are_read() {
                 out.aside(&goes_on);
@@ -224,13 +229,14 @@ async fn watch_wire(
     thread: &Thread,
     client: &Client,
     interrupts: &mut Interrupts,
+    seen: &Seen,
     context: &Context,
 ) -> Result<Exit, Failure> {
     let which = Which::of(&run, thread.id());
     drop(run);
     let run_id = which.run_id.clone();
     let stopper = Stopper::new(client, which, &context.out);
-    match follow_wire(events, stopper, interrupts, &context.out).await? {
+    match follow_wire(events, stopper, interrupts, seen).await? {
         Ending::Ended(outcome) => {
             context.out.json_line(&client.call::<RunRead>(RunParams { run_id }).await?);
             Ok(Exit::of_run(outcome.status))

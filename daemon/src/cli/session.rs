@@ -17,17 +17,20 @@ use crate::server::{Home, Places, StartError};
 /// What a client of the command line is called.
 pub(crate) const CLIENT_NAME: &str = "ropewalk";
 
+/// Over these flags in the help.
+const EVERYWHERE: &str = "Options of all commands";
+
 /// Flags of all commands.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct Global {
     /// The daemon's home; $ROPEWALK_HOME, else the platform's state directory, unless given
-    #[arg(long, global = true, value_name = "DIR", hide_short_help = true)]
+    #[arg(long, global = true, value_name = "DIR", hide_short_help = true, help_heading = EVERYWHERE)]
     pub(crate) home: Option<PathBuf>,
     /// The daemon's socket; $ROPEWALK_SOCKET, else the one that belongs to the home, unless given
-    #[arg(long, global = true, value_name = "PATH", hide_short_help = true)]
+    #[arg(long, global = true, value_name = "PATH", hide_short_help = true, help_heading = EVERYWHERE)]
     pub(crate) socket: Option<PathBuf>,
     /// Print the result as JSON, as the method behind the command gives it
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = EVERYWHERE)]
     pub(crate) json: bool,
 }
 

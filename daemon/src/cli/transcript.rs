@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::{
     out::{Out, Style},
+    seen::Seen,
     text::{of_parts, one_line, printable},
 };
 
@@ -17,6 +18,7 @@ const LINE_CHARACTERS: usize = 120;
 /// Shows events of a run as they come.
 pub(crate) struct Transcript {
     out: Out,
+    seen: Seen,
     texts: HashMap<ItemId, Text>,
     calls: HashMap<ItemId, String>,
     /// Whether what waits for a person waits for somebody else than the one who reads this.
@@ -37,9 +39,9 @@ enum Kind {
 }
 
 impl Transcript {
-    /// One that shows on these streams. `tells_waiting` makes it say when the run waits for a person.
-    pub(crate) fn new(out: &Out, tells_waiting: bool) -> Self {
-        Self { out: out.clone(), texts: HashMap::new(), calls: HashMap::new(), tells_waiting }
+    /// One that shows on these streams and remembers which calls it has shown. `tells_waiting` makes it say when the run waits for a person.
+    pub(crate) fn new(out: &Out, seen: &Seen, tells_waiting: bool) -> Self {
+        Self { out: out.clone(), seen: seen.clone(), texts: HashMap::new(), calls: HashMap::new(), tells_waiting }
     }
 
     /// Shows an event.
@@ -63,6 +65,7 @@ impl Transcript {
             ItemBody::ToolCall(call) => {
                 self.out.aside(&format!("→ {}", described(call)));
                 self.calls.insert(item.item_id.clone(), call.tool.flat_name.clone());
+                self.seen.mark(&call.call_id);
             }
             ItemBody::UserMessage { .. } | ItemBody::Notice { .. } => {}
         }

@@ -62,7 +62,8 @@ pub async fn initialize(call: Call, params: InitializeParams) -> Result<Initiali
 /// `unavailable`.
 pub async fn status(call: Call, _: Empty) -> Result<DaemonState, RpcError> {
     let daemon = &call.daemon;
-    let (runs, open_interactions, threads) = daemon.engine.counts()?;
+    let (runs, open_interactions) = daemon.engine.counts()?;
+    let threads = daemon.engine.thread_count();
     let sizes = daemon.store.sizes();
     let degraded = daemon.store.degraded();
     Ok(DaemonState {

@@ -49,8 +49,8 @@ async fn the_person_sees_summary_source_arguments_and_choices() {
   {
     \"bells\": 6
   }
-  [a] accept  [t] always in this thread  [p] always in this project  [e] always and everywhere  [d] decline  \
-[s] decline and stop the run
+  [a] accept  [d] decline  [s] decline and stop the run
+  [t] always in this thread  [p] always in this project  [e] always and everywhere
   > ";
     assert_eq!(stderr.text(), expected);
     assert_eq!(stdout.text(), "", "the result of a command is not mixed with questions");

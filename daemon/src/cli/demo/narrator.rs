@@ -5,6 +5,7 @@ use ropewalk_protocol::{Item, ItemBody, ItemState};
 
 use crate::cli::{
     out::{Out, Style},
+    seen::Seen,
     text::{of_parts, printable},
     transcript::described,
 };
@@ -15,11 +16,12 @@ const WHO: usize = 10;
 /// Tells a run.
 pub(super) struct Narrator {
     out: Out,
+    seen: Seen,
 }
 
 impl Narrator {
-    pub(super) fn new(out: &Out) -> Self {
-        Self { out: out.clone() }
+    pub(super) fn new(out: &Out, seen: &Seen) -> Self {
+        Self { out: out.clone(), seen: seen.clone() }
     }
 
     /// Tells what there is to tell about an event.
@@ -34,6 +36,7 @@ impl Narrator {
     fn started(&self, item: &Item) {
         if let ItemBody::ToolCall(call) = &item.body {
             say(&self.out, "model", &format!("calls {}", described(call)));
+            self.seen.mark(&call.call_id);
         }
     }
 
@@ -68,23 +71,4 @@ fn say(out: &Out, who: &str, text: &str) {
 }
 
 #[cfg(test)]
-mod tests {
-    //! What is told.
-
-    use super::*;
-    use crate::cli::out::testing::captured;
-
-    #[test]
-    fn whoever_speaks_is_named_once() {
-        let (out, stdout, _) = captured(false);
-        say(&out, "you", "say hello\ncall ring_bell");
-        ring(&out, "ding");
-        let expected = "\
-you        say hello
-           call ring_bell
-bell       ding
-           (rung by a function of this process)
-";
-        assert_eq!(stdout.text(), expected);
-    }
-}
+mod tests;

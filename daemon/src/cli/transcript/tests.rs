@@ -57,7 +57,7 @@ fn delta(offset: u64, text: &str) -> RunEvent {
 
 fn shown(is_terminal: bool, events: &[RunEvent]) -> (Written, Written) {
     let (out, stdout, stderr) = captured(is_terminal);
-    let mut transcript = Transcript::new(&out, true);
+    let mut transcript = Transcript::new(&out, &Seen::default(), true);
     events.iter().for_each(|event| transcript.show(event));
     (stdout, stderr)
 }
@@ -114,7 +114,7 @@ fn calls_and_their_ends_have_lines_of_their_own_beside_the_answer() {
 #[test]
 fn style_is_for_terminals_only() {
     let (out, _, stderr) = styled();
-    let mut transcript = Transcript::new(&out, true);
+    let mut transcript = Transcript::new(&out, &Seen::default(), true);
     let event = RunEvent::ItemStarted(item("it-2", ItemState::Open, call(None, None)));
     transcript.show(&event);
     assert_eq!(stderr.text(), "\x1b[2m→ get_issue {\"id\":\"7\"}\x1b[0m\n");

@@ -1,1 +1,0 @@
-//! Tests of what threads are and how they change.

@@ -1,0 +1,406 @@
+//! A thread whose every change is checked against its record, its rows and the rules of history.
+
+use std::{
+    cell::Cell,
+    collections::{BTreeMap, VecDeque},
+    sync::Arc,
+};
+
+use ropewalk_protocol::{
+    By, ByKind, CallDecision, CallId, ClientRef, DecidedVia, EndpointId, Event, InteractionBody, InteractionId, ItemId,
+    MessageId, Origin, Outcome, OutcomeStatus, Part, RunError, RunErrorKind, RunId, RunOutcome, Thread, ThreadId,
+    Timestamp, ToolCallRequest, Unattended, Usage, WaitingKind, WaitingOn,
+};
+use serde_json::json;
+
+use super::check;
+use crate::{
+    domain::{
+        Answered, AnsweredCall, CallEnd, ChainMessage, Change, Declaring, Effect, Fact, Opening, Settlement,
+        StartThread, Submission, Submitted, ThreadState, World,
+    },
+    engine::{ThreadProjector, rows},
+    store::{Key, LogName, Projector, Record, RowChange, Rows, Scan, StoreError},
+};
+
+/// Ids that count, so that a failing test reads well.
+#[derive(Default)]
+pub(super) struct Counting(Cell<u64>);
+
+impl World for Counting {
+    fn next_id(&self) -> String {
+        self.0.set(self.0.get() + 1);
+        format!("id-{:05}", self.0.get())
+    }
+
+    fn endpoint(&self, _: &Thread, asked: Option<&EndpointId>) -> Option<(EndpointId, String)> {
+        Some((asked.cloned().unwrap_or_else(|| "scripted".into()), "m-1".to_owned()))
+    }
+}
+
+/// The rows of an index.
+#[derive(Default)]
+pub(super) struct Index(BTreeMap<Key, Vec<u8>>);
+
+impl Index {
+    /// How often the thread stands in an order.
+    pub(super) fn places(&self, order: &str) -> usize {
+        self.0.keys().filter(|key| key.0.starts_with(&Key::of(&[order]).0)).count()
+    }
+
+    fn apply(&mut self, changes: &[RowChange]) {
+        for change in changes {
+            match change {
+                RowChange::Put(key, value) => drop(self.0.insert(key.clone(), value.clone())),
+                RowChange::Delete(key) => drop(self.0.remove(key)),
+            }
+        }
+    }
+}
+
+impl Rows for Index {
+    fn get(&self, key: &Key) -> Result<Option<Vec<u8>>, StoreError> {
+        Ok(self.0.get(key).cloned())
+    }
+
+    fn scan(&self, scan: &Scan) -> Result<Vec<(Key, Vec<u8>)>, StoreError> {
+        let all = self.0.iter().filter(|(key, _)| key.0.starts_with(&scan.prefix.0));
+        Ok(all.map(|(key, value)| (key.clone(), value.clone())).take(scan.limit).collect())
+    }
+}
+
+/// A thread under test.
+pub(super) struct Bench {
+    pub(super) state: ThreadState,
+    pub(super) world: Counting,
+    pub(super) at: Timestamp,
+    pub(super) log: Vec<Record>,
+    pub(super) index: Index,
+    replayed: ThreadState,
+    rebuilt: Index,
+    projector: ThreadProjector,
+}
+
+/// What one change came to.
+#[derive(Debug)]
+pub(super) struct Done<T> {
+    pub(super) value: T,
+    pub(super) events: Vec<Event>,
+    pub(super) effects: Vec<Effect>,
+}
+
+impl<T> Done<T> {
+    /// The types of its events, in order; of a queue's change the change.
+    pub(super) fn types(&self) -> Vec<String> {
+        let name = |event: &Event| {
+            let event = serde_json::to_value(event).unwrap();
+            let word = |field: &str| event[field].as_str().unwrap_or_default().to_owned();
+            if word("type") == "queueChanged" { format!("queue {}", word("change")) } else { word("type") }
+        };
+        self.events.iter().map(name).collect()
+    }
+}
+
+impl Bench {
+    /// A thread that has been started by `client("bot", "in-A")`, without tools.
+    pub(super) fn new() -> Self {
+        let at: Timestamp = "2026-11-30T10:00:00Z".parse().unwrap();
+        let start = StartThread {
+            thread_id: "th-1".into(),
+            project_id: "pr-1".into(),
+            title: None,
+            endpoint_id: None,
+            instructions: Some("Be brief.".to_owned()),
+            agent: None,
+            origin: Origin { client_name: "bot".to_owned(), channel: None, user_id: None },
+        };
+        let state = ThreadState::new(start.header(at));
+        let mut bench = Self {
+            replayed: state.clone(),
+            state,
+            world: Counting::default(),
+            at,
+            log: Vec::new(),
+            index: Index::default(),
+            rebuilt: Index::default(),
+            projector: ThreadProjector::default(),
+        };
+        bench.change(|change| change.start_thread(&start, &declaring("in-A", None, false)).unwrap());
+        bench
+    }
+
+    /// Makes a change of one second later, and checks everything that holds of any change.
+    pub(super) fn change<T>(&mut self, work: impl FnOnce(&mut Change<'_>) -> T) -> Done<T> {
+        self.at = self.at.plus_millis(1_000);
+        let mut change = Change::new(&mut self.state, self.at, &self.world);
+        let value = work(&mut change);
+        let n = change.n();
+        let Change { events, facts, effects, .. } = change;
+        if !events.is_empty() || !facts.is_empty() {
+            let raw = |value: &dyn erased::Json| value.raw();
+            let record = Record {
+                n,
+                at: self.at,
+                op: None,
+                facts: facts.iter().map(|fact| raw(fact)).collect(),
+                events: events.iter().map(|event| raw(event)).collect(),
+            };
+            self.keep(record);
+        }
+        check::state(&self.state, &self.log);
+        Done { value, events, effects }
+    }
+
+    fn keep(&mut self, record: Record) {
+        let changes = rows::changed(&mut self.state, &record).unwrap();
+        let log = LogName::Thread("th-1".into());
+        let projected = self.projector.project(&log, &record, &self.rebuilt).unwrap();
+        self.index.apply(&changes);
+        self.rebuilt.apply(&projected);
+        assert_eq!(as_text(&self.index), as_text(&self.rebuilt), "an index built from the log is another one");
+        for event in &record.events {
+            self.replayed.apply(&serde_json::from_str(event.get()).unwrap(), record.at);
+        }
+        for fact in &record.facts {
+            self.replayed.apply_fact(&serde_json::from_str::<Fact>(fact.get()).unwrap(), record.n);
+        }
+        self.replayed.touched = Default::default();
+        assert_eq!(self.replayed, self.state, "the log leads to another state");
+        let loaded = rows::load(&self.index, &"th-1".into()).unwrap().expect("the thread has rows");
+        assert_eq!(loaded, self.state, "the rows lead to another state");
+        self.log.push(record);
+    }
+
+    /// The chain of the original branch, oldest first.
+    pub(super) fn chain(&self) -> Vec<ChainMessage> {
+        check::chain(&self.state, &self.log, &"th-1".into())
+    }
+
+    /// Who says what in the chain of the original branch.
+    pub(super) fn said(&self) -> Vec<String> {
+        let say = |message: ChainMessage| {
+            let texts: Vec<_> =
+                message.message.content.iter().filter_map(Part::as_text).map(ToOwned::to_owned).collect();
+            let role = serde_json::to_value(message.message.role).unwrap();
+            format!("{}: {}", role.as_str().unwrap(), texts.join(" "))
+        };
+        self.chain().into_iter().map(say).collect()
+    }
+
+    pub(super) fn submit(&mut self, text: &str) -> Done<Submitted> {
+        let submission = submission(text);
+        let done = self.change(|change| change.submit(submission));
+        Done { value: done.value.unwrap(), events: done.events, effects: done.effects }
+    }
+
+    /// The model begins to say something in a run.
+    pub(super) fn begin_text(&mut self, run: &RunId) -> (ItemId, MessageId) {
+        let ids: (ItemId, MessageId) = (self.world.next_id().into(), self.world.next_id().into());
+        let (item, message) = ids.clone();
+        self.change(|change| change.text_started(run, &item, &message, false));
+        ids
+    }
+
+    /// The model answers with these calls, in the record that `also` goes on with.
+    pub(super) fn calls(&mut self, run: &RunId, names: &[&str]) -> Vec<CallId> {
+        let answered = calls(&self.world, names);
+        let ids = answered.calls.iter().map(|(call, _)| call.call_id.clone()).collect();
+        self.change(|change| change.answered(run, answered));
+        ids
+    }
+
+    /// The model answers with text, which ends the run.
+    pub(super) fn complete(&mut self, run: &RunId, text: &str) -> Done<()> {
+        let answered = says(&self.world, text);
+        self.change(|change| {
+            let (item, _) = answered.text.clone().unwrap();
+            change.text_started(run, &item, &answered.message_id.clone(), false);
+            change.answered(run, answered);
+            change.finish_run(run, outcome(OutcomeStatus::Completed), &|_| None);
+        })
+    }
+
+    pub(super) fn stop(&mut self, run: &RunId) -> Done<()> {
+        self.change(|change| change.finish_run(run, outcome(OutcomeStatus::Stopped), &|_| None))
+    }
+}
+
+mod erased {
+    /// Anything of ours as it stands in a log.
+    pub(super) trait Json {
+        fn raw(&self) -> Box<serde_json::value::RawValue>;
+    }
+
+    impl<T: serde::Serialize> Json for T {
+        fn raw(&self) -> Box<serde_json::value::RawValue> {
+            serde_json::value::to_raw_value(self).unwrap()
+        }
+    }
+}
+
+fn as_text(index: &Index) -> BTreeMap<String, String> {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).replace('\0', "/");
+    index.0.iter().map(|(key, value)| (text(&key.0), text(value))).collect()
+}
+
+pub(super) fn submission(text: &str) -> Submission {
+    Submission {
+        branch_id: "th-1".into(),
+        input: vec![Part::text(text)],
+        operation_id: None,
+        asked_endpoint: None,
+        unattended: Unattended::Decline,
+        output_schema: None,
+    }
+}
+
+pub(super) fn client(instance: &str) -> ClientRef {
+    ClientRef { client_name: "bot".into(), instance_id: instance.into() }
+}
+
+pub(super) fn declaring(instance: &str, tools: Option<&[&str]>, takeover: bool) -> Declaring {
+    let tool = |name: &&str| {
+        Arc::new(
+            serde_json::from_value(json!({
+                "flatName": name, "digest": "d", "name": name, "description": "A tool.", "inputSchema": {"type": "object"},
+            }))
+            .unwrap(),
+        )
+    };
+    let tools = tools.map(|names| names.iter().map(tool).collect());
+    Declaring { client: client(instance), lasting: true, tools, takeover }
+}
+
+pub(super) fn outcome(status: OutcomeStatus) -> RunOutcome {
+    let by = (status == OutcomeStatus::Stopped).then(|| By::client(ByKind::Stop, &client("in-A")));
+    let error = (status == OutcomeStatus::Failed).then(|| RunError {
+        kind: RunErrorKind::CutOff,
+        message: "The answer was cut off.".to_owned(),
+        retryable: true,
+        retry_after_ms: None,
+        provider: None,
+    });
+    RunOutcome { status, text: None, structured: None, reason: None, by, error }
+}
+
+pub(super) fn usage() -> Usage {
+    Usage { input_tokens: 10, output_tokens: 3, requests: 1, ..Usage::default() }
+}
+
+pub(super) fn says(world: &Counting, text: &str) -> Answered {
+    Answered {
+        message_id: world.next_id().into(),
+        text: Some((world.next_id().into(), text.to_owned())),
+        reasoning: None,
+        calls: Vec::new(),
+        usage: usage(),
+        provider_parts: None,
+    }
+}
+
+pub(super) fn calls(world: &Counting, names: &[&str]) -> Answered {
+    let message_id: MessageId = world.next_id().into();
+    let call = |name: &&str| {
+        let known = AnsweredCall {
+            call_id: world.next_id().into(),
+            item_id: world.next_id().into(),
+            name: (*name).to_owned(),
+            raw_arguments: None,
+            message_id: world.next_id().into(),
+        };
+        let item = serde_json::from_value(json!({
+            "messageId": message_id, "callId": known.call_id, "arguments": {"n": 1},
+            "tool": {"flatName": name, "name": name, "source": "client:bot", "digest": "d"},
+        }));
+        (known, item.unwrap())
+    };
+    let calls = names.iter().map(call).collect();
+    Answered {
+        message_id: message_id.clone(),
+        text: None,
+        reasoning: None,
+        calls,
+        usage: usage(),
+        provider_parts: None,
+    }
+}
+
+/// A tool call to offer to `in-A`.
+pub(super) fn tool_call(run: &RunId, call: &CallId, id: &InteractionId) -> Opening {
+    let body = InteractionBody::ToolCall(ToolCallRequest {
+        interaction_id: id.clone(),
+        thread_id: "th-1".into(),
+        run_id: run.clone(),
+        call_id: call.clone(),
+        attempt: 1,
+        namespace: None,
+        tool: "look".to_owned(),
+        arguments: Some(json!({"n": 1})),
+        silence_ms: 120_000,
+        deadline_at: None,
+    });
+    opening(run, call, body)
+}
+
+/// An approval to offer.
+pub(super) fn approval(run: &RunId, call: &CallId, id: &InteractionId) -> Opening {
+    let request = serde_json::from_value(json!({
+        "interactionId": id, "threadId": "th-1", "runId": run, "callId": call, "attempt": 1, "arguments": {"n": 1},
+        "tool": {"name": "look", "source": "client:bot", "annotations": {}},
+        "index": 1, "total": 1, "summary": "look 1", "choices": ["accept", "decline", "cancel"],
+    }));
+    opening(run, call, InteractionBody::Approval(Box::new(request.unwrap())))
+}
+
+fn opening(run: &RunId, call: &CallId, body: InteractionBody) -> Opening {
+    Opening {
+        run_id: run.clone(),
+        call_id: call.clone(),
+        body,
+        offered_to: vec![client("in-A")],
+        expires_at: None,
+        silence_ms: None,
+    }
+}
+
+pub(super) fn settlement(id: &InteractionId, outcome: Outcome, at: Timestamp) -> Settlement {
+    let by = By::client(ByKind::Client, &client("in-A"));
+    Settlement { interaction_id: id.clone(), outcome, by, at, answer: None }
+}
+
+pub(super) fn allowed() -> CallDecision {
+    CallDecision {
+        decision: "allow".to_owned(),
+        via: DecidedVia::Default,
+        interaction_id: None,
+        policy_id: None,
+        by: None,
+        note: None,
+    }
+}
+
+pub(super) fn waits_for(id: &InteractionId, since: Timestamp) -> WaitingOn {
+    WaitingOn {
+        kind: WaitingKind::ToolCall,
+        interaction_id: Some(id.clone()),
+        since,
+        deadline_at: None,
+        can_answer: Vec::new(),
+        path: Vec::new(),
+    }
+}
+
+/// A call that went well.
+pub(super) fn told(text: &str) -> CallEnd {
+    CallEnd::told(text)
+}
+
+/// Runs that wait on the original branch, in order.
+pub(super) fn waiting(bench: &Bench) -> Vec<RunId> {
+    let queue: &VecDeque<_> = &bench.state.branches[&branch()].queue;
+    queue.iter().map(|input| input.entry.run_id.clone()).collect()
+}
+
+pub(super) fn branch() -> ropewalk_protocol::BranchId {
+    ThreadId::from("th-1").into()
+}

@@ -1,0 +1,139 @@
+//! What holds of a thread after every change.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use ropewalk_protocol::{BranchId, CallId, Event, InteractionId, ItemBody, ItemId, Role, RunId, RunStatus};
+
+use crate::{
+    domain::{ChainMessage, ChainReader, Fact, ThreadState},
+    store::Record,
+};
+
+/// Checks a thread that has just changed.
+pub(super) fn state(state: &ThreadState, log: &[Record]) {
+    branches(state);
+    runs(state);
+    for id in state.branches.keys() {
+        history(&chain(state, log, id));
+    }
+    events(state, log);
+}
+
+/// The chain of a branch, oldest first, read from the log as the daemon reads it.
+pub(super) fn chain(state: &ThreadState, log: &[Record], branch: &BranchId) -> Vec<ChainMessage> {
+    let Some(head) = &state.branches[branch].head else { return Vec::new() };
+    let mut reader = ChainReader::default();
+    for record in log {
+        let events = record.events.iter().map(|event| serde_json::from_str::<Event>(event.get()).unwrap());
+        let facts = record.facts.iter().map(|fact| serde_json::from_str::<Fact>(fact.get()).unwrap());
+        reader.record(record.n, events, facts);
+    }
+    let (found, rest) = reader.walk(&state.thread.thread_id, head, usize::MAX);
+    assert_eq!(rest, None, "the chain is read to its root");
+    let depths: Vec<u64> = found.iter().map(|(link, _)| link.depth).collect();
+    assert_eq!(depths, (0..found.len() as u64).rev().collect::<Vec<_>>(), "a message knows how many come before it");
+    found.into_iter().rev().map(|(_, message)| message).collect()
+}
+
+/// What the strictest provider wants: every call has its result right after it, in order, and nothing is empty.
+pub(super) fn history(chain: &[ChainMessage]) {
+    let mut owed: Vec<CallId> = Vec::new();
+    let mut parent = None;
+    for ChainMessage { message, .. } in chain {
+        assert_eq!(message.parent_message_id, parent, "a message follows the one before it");
+        parent = Some(message.message_id.clone());
+        if message.role == Role::Tool {
+            assert!(!owed.is_empty(), "a result belongs to a call of the message before it");
+            assert_eq!(message.call_id, Some(owed.remove(0)), "results come in the order of their calls");
+            assert!(!message.content.is_empty() && message.is_error.is_some());
+            continue;
+        }
+        assert_eq!(owed, Vec::<CallId>::new(), "every call has a result right after it");
+        assert!(!message.content.is_empty() || !message.tool_calls.is_empty(), "no message is empty");
+        owed = message.tool_calls.iter().map(|call| call.call_id.clone()).collect();
+        assert!(message.role == Role::Assistant || owed.is_empty());
+    }
+    assert_eq!(owed, Vec::<CallId>::new(), "every call has a result");
+}
+
+fn branches(state: &ThreadState) {
+    for (id, branch) in &state.branches {
+        let shown = &branch.branch;
+        assert_eq!(shown.queue.length, branch.queue.len() as u64);
+        assert!(!shown.queue.held || shown.queue.length > 0, "a branch without waiting inputs is never held");
+        assert!(!shown.queue.held || shown.active_run_id.is_none(), "nothing runs on a held branch");
+        let idle = shown.active_run_id.is_none();
+        assert!(!idle || shown.queue.held || shown.queue.length == 0, "what waits on an idle branch is held");
+        assert_eq!(shown.head_message_id, branch.head.as_ref().map(|head| head.message_id.clone()));
+        if let Some(run) = &shown.active_run_id {
+            assert_eq!(state.runs[run].run.branch_id, *id);
+        }
+    }
+}
+
+fn runs(state: &ThreadState) {
+    for (id, run) in &state.runs {
+        let branch = &state.branches[&run.run.branch_id].branch;
+        assert_eq!(branch.active_run_id.as_ref(), Some(id), "a run under way is its branch's active one");
+        assert!(!run.run.state.is_terminal() && run.run.state != RunStatus::Queued);
+        assert_eq!(run.run.state == RunStatus::Waiting, run.run.waiting_on.is_some());
+        assert_eq!(run.run.state == RunStatus::Paused, run.run.reason.is_some());
+        assert!(run.checkpoints.keys().all(|item| run.open_items.contains_key(item)));
+        for call in run.batch.iter().flat_map(|batch| &batch.calls) {
+            assert_eq!(call.done, !run.open_items.contains_key(&call.call.item_id), "a call is done when its item is");
+        }
+        let batch = run.batch.as_ref();
+        assert!(batch.is_none_or(|batch| batch.calls.iter().any(|call| !call.done)), "a batch that is done has joined");
+    }
+    for open in state.interactions.values() {
+        assert!(
+            state.call(&open.run_id, &open.call_id).is_some_and(|call| !call.done),
+            "what is open has an open call"
+        );
+    }
+}
+
+/// The rules of 2.5, over the whole log.
+fn events(state: &ThreadState, log: &[Record]) {
+    let mut seq = 0;
+    let mut open_items: HashMap<ItemId, Option<RunId>> = HashMap::new();
+    let mut closed: BTreeSet<ItemId> = BTreeSet::new();
+    let mut open: BTreeMap<InteractionId, (RunId, CallId)> = BTreeMap::new();
+    let mut settled: BTreeSet<InteractionId> = BTreeSet::new();
+    for record in log {
+        assert_eq!(record.n, seq + 1);
+        for event in &record.events {
+            seq += 1;
+            match serde_json::from_str(event.get()).unwrap() {
+                Event::ItemStarted { item } => assert!(open_items.insert(item.item_id, item.run_id).is_none()),
+                Event::ItemCompleted { item } => {
+                    open_items.remove(&item.item_id);
+                    assert!(closed.insert(item.item_id), "an item completes once");
+                    if let ItemBody::ToolCall(call) = &item.body {
+                        let is_asked = open.values().any(|(_, open)| *open == call.call_id);
+                        assert!(!is_asked, "a call's interactions are settled before its item completes");
+                    }
+                }
+                Event::InteractionOpened { interaction } => {
+                    let of = (interaction.run_id, interaction.call_id);
+                    assert!(open.insert(interaction.interaction_id, of).is_none());
+                }
+                Event::InteractionSettled { interaction_id, .. } => {
+                    assert!(open.remove(&interaction_id).is_some() && settled.insert(interaction_id), "settled once");
+                }
+                Event::RunCompleted { run_id, .. } => {
+                    assert!(open_items.values().all(|run| *run != Some(run_id.clone())), "no item outlives its run");
+                    assert!(open.values().all(|(run, _)| *run != run_id), "no interaction outlives its run");
+                }
+                _ => {}
+            }
+        }
+    }
+    assert_eq!(state.thread.seq, seq);
+    assert!(open.keys().eq(state.interactions.keys()));
+    let mut known: Vec<&ItemId> = state.runs.values().flat_map(|run| run.open_items.keys()).collect();
+    let mut told: Vec<&ItemId> = open_items.keys().collect();
+    known.sort();
+    told.sort();
+    assert_eq!(known, told);
+}

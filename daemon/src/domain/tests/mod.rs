@@ -1,0 +1,10 @@
+//! Tests of threads as pure state: every change is replayed from its record and from its rows, and checked.
+
+mod batches;
+mod bench;
+mod check;
+mod header;
+mod queue;
+mod random;
+mod recovery;
+mod tools;
