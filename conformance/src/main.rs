@@ -30,7 +30,8 @@ enum Command {
 async fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Serve(args) => serve(args).await,
-        Command::Bench(args) => bench(args).await,
+        // On a thread of the runtime, as the daemon's own work is: the main thread would add a hop to every wake-up.
+        Command::Bench(args) => tokio::spawn(bench(args)).await.unwrap_or_else(|error| Err(error.into())),
         Command::Floor(args) => serve_floor(args).await,
     };
     match done {

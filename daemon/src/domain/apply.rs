@@ -77,8 +77,7 @@ impl ThreadState {
                 for (id, branch) in &mut self.branches {
                     if let Some(input) = branch.queue.iter_mut().find(|input| input.entry.run_id == queued.run_id) {
                         input.run = queued.clone();
-                        self.touched.queues.insert(id.clone());
-                        self.touched.queued.insert(queued.run_id.clone());
+                        self.touched.queued.insert((id.clone(), queued.run_id.clone()));
                     }
                 }
             }
@@ -161,14 +160,15 @@ impl ThreadState {
     fn apply_queue(&mut self, change: &QueueChanged) {
         let Some(state) = self.branches.get_mut(&change.branch_id) else { return };
         self.touched.branches.insert(change.branch_id.clone());
-        self.touched.queues.insert(change.branch_id.clone());
+        let touched = |run_id: &RunId| (change.branch_id.clone(), run_id.clone());
         state.branch.queue.held = change.held;
         match change.change {
             QueueChange::Added => {
                 if let Some(entry) = &change.entry {
                     let run = QueuedRun::plain(&entry.run_id);
-                    state.queue.push_back(QueuedInput { entry: entry.clone(), run, seq: self.thread.seq });
-                    self.touched.queued.insert(entry.run_id.clone());
+                    let place = state.queue.back().map_or(0, |last| last.place + 1);
+                    state.queue.push_back(QueuedInput { entry: entry.clone(), run, seq: self.thread.seq, place });
+                    self.touched.queued.insert(touched(&entry.run_id));
                 }
             }
             QueueChange::Edited => {
@@ -176,22 +176,28 @@ impl ThreadState {
                     && let Some(input) = state.queue.iter_mut().find(|i| i.entry.message_id == entry.message_id)
                 {
                     input.entry = entry.clone();
-                    self.touched.queued.insert(entry.run_id.clone());
+                    self.touched.queued.insert(touched(&entry.run_id));
                 }
             }
             QueueChange::Removed | QueueChange::Started => {
                 if let Some(at) =
                     state.queue.iter().position(|i| Some(&i.entry.message_id) == change.message_id.as_ref())
                     && let Some(input) = state.queue.remove(at)
-                    && change.change == QueueChange::Removed
                 {
-                    self.touched.dropped.push(input.entry.run_id);
+                    self.touched.queued.insert(touched(&input.entry.run_id));
+                    if change.change == QueueChange::Removed {
+                        self.touched.dropped.push(input.entry.run_id);
+                    }
                 }
             }
             QueueChange::Moved => {
                 let order = change.order.as_deref().unwrap_or_default();
                 let place = |input: &QueuedInput| order.iter().position(|id| *id == input.entry.message_id);
                 state.queue.make_contiguous().sort_by_key(|input| place(input).unwrap_or(usize::MAX));
+                for (input, place) in state.queue.iter_mut().zip(0..) {
+                    input.place = place;
+                    self.touched.queued.insert(touched(&input.entry.run_id));
+                }
             }
             QueueChange::Released => state.bad_end = None,
             QueueChange::Held => {}

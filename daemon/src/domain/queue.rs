@@ -71,7 +71,7 @@ impl Change<'_> {
         };
         if !busy {
             let seq = self.seq() + 1;
-            self.begin_run(&submission.branch_id, QueuedInput { entry, run, seq });
+            self.begin_run(&submission.branch_id, QueuedInput { entry, run, seq, place: 0 });
             return Ok(Submitted { run_id, message_id, state: SubmitState::Running });
         }
         self.event(Event::QueueChanged(QueueChanged {

@@ -59,6 +59,8 @@ pub struct QueuedInput {
     pub run: QueuedRun,
     /// The event that put it here.
     pub seq: Seq,
+    /// Where it stands: above the place of whatever goes before it.
+    pub place: u64,
 }
 
 /// A run under way.
@@ -130,10 +132,8 @@ pub struct Touched {
     pub ordered_before: Option<(bool, Timestamp)>,
     /// Branches.
     pub branches: BTreeSet<BranchId>,
-    /// Queues.
-    pub queues: BTreeSet<BranchId>,
-    /// Runs whose inputs were put into a queue or changed in it.
-    pub queued: BTreeSet<RunId>,
+    /// Inputs that were put into a queue, changed in it or taken out of it, by the branch and their runs.
+    pub queued: BTreeSet<(BranchId, RunId)>,
     /// Runs that began or changed.
     pub runs: BTreeSet<RunId>,
     /// Runs that ended, as they ended.

@@ -74,10 +74,9 @@ pub fn counts(shared: &Shared) -> Result<(BTreeMap<RunStatus, u64>, u64), RpcErr
         let state: RunState = rows::parse(&key, &bytes).map_err(|error| storage_error(&error))?;
         *runs.entry(state.run.state).or_default() += 1;
     }
-    for (key, bytes) in scan(shared, Key::of(&["queue"]))? {
-        let queue: Vec<crate::domain::QueuedInput> =
-            rows::parse(&key, &bytes).map_err(|error| storage_error(&error))?;
-        *runs.entry(RunStatus::Queued).or_default() += queue.len() as u64;
+    let queued = scan(shared, Key::of(&["queue"]))?.len() as u64;
+    if queued > 0 {
+        *runs.entry(RunStatus::Queued).or_default() += queued;
     }
     let interactions = scan(shared, Key::of(&["interaction"]))?.len() as u64;
     Ok((runs, interactions))

@@ -101,10 +101,8 @@ pub fn changed(state: &mut ThreadState, record: &Record) -> Result<Vec<RowChange
         let row = state.branches.get(branch_id).map(branch_row);
         put_or_delete(&mut rows, key, row.as_ref())?;
     }
-    for branch_id in &touched.queues {
-        let key = keys::part("queue", &id, branch_id);
-        let queue = state.branches.get(branch_id).map(|branch| &branch.queue).filter(|queue| !queue.is_empty());
-        put_or_delete(&mut rows, key, queue)?;
+    for (branch_id, run_id) in &touched.queued {
+        queued_input(&mut rows, state, branch_id, run_id)?;
     }
     for owner in &touched.tool_sets {
         let key = keys::part("tools", &id, &format!("{}\u{1}{}", owner.client_name, owner.instance_id));
@@ -141,10 +139,17 @@ pub fn load(rows: &dyn Rows, id: &ThreadId) -> Result<Option<ThreadState>, Store
     state.tools_revision = row.tools_revision;
     for (key, row) in parts::<BranchRow>(rows, "branch", id)? {
         let branch_id = BranchId::from(key.last_part().unwrap_or_default());
-        let queue = get::<VecDeque<QueuedInput>>(rows, &keys::part("queue", id, &branch_id))?.unwrap_or_default();
-        state
-            .branches
-            .insert(branch_id, BranchState { branch: row.branch, head: row.head, queue, bad_end: row.bad_end });
+        let branch = BranchState { branch: row.branch, head: row.head, queue: VecDeque::new(), bad_end: row.bad_end };
+        state.branches.insert(branch_id, branch);
+    }
+    for (key, input) in parts::<QueuedInput>(rows, "queue", id)? {
+        let branch_id = key.last_part().and_then(|part| part.split('\u{1}').next()).unwrap_or_default();
+        if let Some(branch) = state.branches.get_mut(&BranchId::from(branch_id)) {
+            branch.queue.push_back(input);
+        }
+    }
+    for branch in state.branches.values_mut() {
+        branch.queue.make_contiguous().sort_by_key(|input| input.place);
     }
     for (_, row) in parts::<ToolSetRow>(rows, "tools", id)? {
         state.tool_sets.insert(row.owner, ToolSet { lasting: row.lasting, tools: row.tools });
@@ -228,22 +233,25 @@ fn tool_set_row(owner: &ClientRef, set: &ToolSet) -> ToolSetRow {
     ToolSetRow { owner: owner.clone(), lasting: set.lasting, tools: set.tools.clone() }
 }
 
-/// A queued run has a row of its own, so that it can be read and waited for by its id.
-fn queued_run(rows: &mut Vec<RowChange>, state: &ThreadState, run_id: &RunId) -> Result<(), StoreError> {
-    for (branch_id, branch) in &state.branches {
-        if let Some(input) = branch.queue.iter().find(|input| input.entry.run_id == *run_id) {
-            let run = crate::domain::queued_run(&state.thread, branch_id, input);
-            put(rows, keys::run(run_id), &RunRow { run, from_seq: input.seq })?;
-        }
-    }
-    Ok(())
+/// An input that waits has a row of its own, or a long queue would be written anew with every change of it; and so has
+/// its run, so that it can be read and waited for by its id.
+fn queued_input(
+    rows: &mut Vec<RowChange>,
+    state: &ThreadState,
+    branch_id: &BranchId,
+    run_id: &RunId,
+) -> Result<(), StoreError> {
+    let queue = state.branches.get(branch_id).map(|branch| &branch.queue);
+    let input = queue.and_then(|queue| queue.iter().rev().find(|input| input.entry.run_id == *run_id));
+    let key = keys::part("queue", &state.thread.thread_id, &format!("{branch_id}\u{1}{run_id}"));
+    put_or_delete(rows, key, input)?;
+    let Some(input) = input else { return Ok(()) };
+    let run = crate::domain::queued_run(&state.thread, branch_id, input);
+    put(rows, keys::run(run_id), &RunRow { run, from_seq: input.seq })
 }
 
 fn runs(rows: &mut Vec<RowChange>, state: &ThreadState, touched: &crate::domain::Touched) -> Result<(), StoreError> {
     let id = &state.thread.thread_id;
-    for run_id in &touched.queued {
-        queued_run(rows, state, run_id)?;
-    }
     for run_id in &touched.dropped {
         rows.push(RowChange::Delete(keys::run(run_id)));
     }

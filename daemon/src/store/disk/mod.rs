@@ -27,6 +27,7 @@ use std::{
         Arc, Mutex, PoisonError, RwLock, RwLockReadGuard,
         atomic::{AtomicU64, Ordering},
     },
+    time::{Duration, Instant},
 };
 
 use futures::future::{self, BoxFuture, FutureExt as _};
@@ -50,12 +51,17 @@ const SYNC_THREADS: usize = 32;
 /// Threads that read logs; reading waits for the disk far less often.
 const READ_THREADS: usize = 4;
 
+/// How old the sizes of blobs and index may be when they are told: finding them out walks over directories.
+const SIZES_AGE: Duration = Duration::from_secs(1);
+
 /// Plain logs with sled as their index. Dropping it finishes the commits it was given.
 pub struct DiskStore {
     shared: Arc<Shared>,
     syncs: Pool,
     reads: Pool,
     notices: Vec<String>,
+    /// Bytes of the blobs and of the index, and when that was.
+    sizes: Mutex<Option<(Instant, u64, u64)>>,
 }
 
 impl DiskStore {
@@ -89,6 +95,7 @@ impl DiskStore {
             syncs: Pool::new("store-sync", SYNC_THREADS),
             reads: Pool::new("store-read", READ_THREADS),
             notices: started.notices,
+            sizes: Mutex::default(),
         })
     }
 
@@ -188,12 +195,13 @@ impl Store for DiskStore {
     }
 
     fn sizes(&self) -> StoreSizes {
-        StoreSizes {
-            log_bytes: self.shared.log_bytes.load(Ordering::Relaxed),
-            blob_bytes: bytes_below(&self.shared.home.blobs()),
-            index_bytes: self.index().bytes(),
-            dead_bytes: 0,
-        }
+        let mut sizes = lock(&self.sizes);
+        let (at, blob_bytes, index_bytes) = sizes
+            .filter(|(at, ..)| at.elapsed() < SIZES_AGE)
+            .unwrap_or_else(|| (Instant::now(), bytes_below(&self.shared.home.blobs()), self.index().bytes()));
+        *sizes = Some((at, blob_bytes, index_bytes));
+        let log_bytes = self.shared.log_bytes.load(Ordering::Relaxed);
+        StoreSizes { log_bytes, blob_bytes, index_bytes, dead_bytes: 0 }
     }
 
     fn degraded(&self) -> Option<String> {

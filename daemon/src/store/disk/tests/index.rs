@@ -85,7 +85,7 @@ async fn an_index_of_another_version_is_rebuilt() {
 async fn an_index_that_nothing_names_is_rebuilt() {
     comes_back_after(|index| fs::remove_file(index.join("live")).unwrap()).await;
     comes_back_after(|index| fs::write(index.join("live"), b"{").unwrap()).await;
-    comes_back_after(|index| fs::write(index.join("live"), br#"{"version":1,"number":7}"#).unwrap()).await;
+    comes_back_after(|index| fs::write(index.join("live"), br#"{"version":2,"number":7}"#).unwrap()).await;
 }
 
 #[tokio::test]
