@@ -148,6 +148,16 @@ scenarios! { $
             failures_of_a_provider_are_told_by_kind;
         clock:;
     }
+    messages {
+        wire:
+            what_the_endpoint_receives_is_what_thread_messages_shows
+            after_a_stop_the_history_is_whole_and_goes_on
+            after_a_failure_the_history_is_accepted_and_goes_on
+            odd_arguments_and_unknown_tools_leave_a_history_that_is_accepted
+            a_denied_tool_is_not_in_the_next_request
+            instructions_of_project_and_thread_reach_the_endpoint;
+        clock:;
+    }
     questions {
         wire:
             transcript_d_a_refused_answer_is_asked_again_and_the_next_one_counts
@@ -227,5 +237,18 @@ scenarios! { $
             an_approval_carries_its_deadline_and_another_setting_changes_it
             a_call_whose_owner_stays_away_ends_as_outcome_unknown_after_the_grace
             run_wait_times_out_without_an_error;
+    }
+    watching {
+        wire:
+            rule_1_history_and_live_events_are_one_sequence
+            rule_2_the_answer_to_a_submit_comes_before_every_event_of_its_run
+            rule_2_a_submit_that_waits_is_answered_when_its_run_has_ended
+            rule_3_settled_comes_before_completed_comes_before_the_end
+            rule_4_a_reader_that_sleeps_through_5000_deltas_loses_no_durable_event
+            an_answer_is_not_stuck_behind_events_that_are_not_read
+            ephemeral_events_are_left_out_for_who_opted_out
+            thread_events_can_be_waited_for;
+        clock:
+            data_changed_comes_at_most_once_in_250_ms_and_names_all_that_changed;
     }
 }
