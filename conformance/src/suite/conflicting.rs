@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Fresh, Raw, get_issue, text};
+use crate::{RawEnding, RawReply, RawServer};
 
 pub(super) async fn an_unknown_id_of_each_noun_is_not_found(subject: Fresh) {
     let mut bot = subject.bot().await;
@@ -126,12 +127,17 @@ pub(super) async fn a_wait_that_is_cancelled_ends_as_cancelled_and_other_request
 }
 
 pub(super) async fn a_daemon_that_is_stopping_takes_no_new_work_and_answers_who_waits(subject: Fresh) {
+    let server = RawServer::start([RawReply { ending: RawEnding::Stall, ..RawReply::stream("") }]).await.unwrap();
     let mut bot = subject.bot().await;
     let mut other = subject.client("other", "in-B").await;
-    let thread = bot.start(&[]).await;
-    let run = bot.submit(&thread, "sleep 600000").await;
+    let thread = bot.start(&[get_issue()]).await;
+    let run = bot.submit(&thread, "call get_issue {\"id\":\"1\"}").await;
+    bot.asked("tool/call").await;
     let wait = other.request("run/wait", json!({"runId": run})).await;
     other.settle_down().await;
+    // What is under way has the grace to end; this keeps the daemon until the server is gone.
+    let endpoint = bot.use_model_at(&server.base_url()).await;
+    let under_way = bot.request("endpoint/test", json!({"endpointId": endpoint})).await;
     assert_eq!(bot.call("daemon/shutdown", json!({"graceMs": 60_000})).await, json!({}));
     for (method, params) in [
         ("thread/start", json!({})),
@@ -143,10 +149,11 @@ pub(super) async fn a_daemon_that_is_stopping_takes_no_new_work_and_answers_who_
         assert_eq!((&error["data"]["graceMs"], &error["data"]["retryable"]), (&json!(60_000), &json!(true)));
     }
     bot.settle_down().await;
-    bot.call("run/stop", json!({"threadId": thread})).await;
+    drop(server);
+    assert_eq!(bot.answer(under_way).await["result"]["ok"], false, "it ended in its own way");
     let answer = other.answer(wait).await;
-    let stopped = answer["result"]["run"]["state"] == "stopped";
-    assert!(stopped || answer["error"]["data"]["kind"] == "shuttingDown", "who waits is answered: {answer}");
+    assert_eq!(answer["error"]["data"]["kind"], "shuttingDown", "who waits is answered: {answer}");
+    while bot.next_or_end().await.is_some() {}
 }
 
 pub(super) async fn what_was_settled_is_already_settled_whoever_asks_and_however_late(subject: Fresh) {
