@@ -94,7 +94,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Raw<S> {
             }
         };
         let found = timeout(PATIENCE, search).await;
-        found.unwrap_or_else(|_| panic!("waited for {what}; meanwhile came {}", Value::from(self.kept.clone())))
+        found.unwrap_or_else(|_| panic!("waited for {what}; meanwhile came {}", self.summary()))
     }
 
     /// Sends a request and returns its id.
@@ -163,6 +163,17 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Raw<S> {
     /// The lines kept so far that `wanted` takes.
     pub fn seen(&self, wanted: impl Fn(&Value) -> bool) -> Vec<&Value> {
         self.kept.iter().filter(|line| wanted(line)).collect()
+    }
+
+    /// The last lines that were kept, a word or two each, and the very last whole.
+    fn summary(&self) -> String {
+        let words = |line: &Value| {
+            let event = line["params"]["event"]["type"].as_str();
+            event.or(line["method"].as_str()).map_or_else(|| line.to_string(), str::to_owned)
+        };
+        let recent: Vec<_> = self.kept.iter().rev().take(30).rev().map(words).collect();
+        let last = self.kept.last().map(Value::to_string).unwrap_or_default();
+        format!("{}; the last: {last}", recent.join(" "))
     }
 
     /// Everything sent before now has been answered or is kept: a round trip through the control lane.
