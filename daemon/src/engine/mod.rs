@@ -7,8 +7,8 @@
 mod actor;
 mod attached;
 mod bus;
-mod history;
-mod live;
+pub(crate) mod history;
+pub(crate) mod live;
 pub mod lookup;
 mod operations;
 pub mod rows;

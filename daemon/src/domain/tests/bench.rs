@@ -8,7 +8,7 @@ use std::{
 
 use ropewalk_protocol::{
     By, ByKind, CallDecision, CallId, ClientRef, DecidedVia, EndpointId, Event, InteractionBody, InteractionId, ItemId,
-    MessageId, Origin, Outcome, OutcomeStatus, Part, RunError, RunErrorKind, RunId, RunOutcome, Thread, ThreadId,
+    MessageId, Origin, Outcome, OutcomeStatus, Part, RunError, RunErrorKind, RunId, RunOutcome, Seq, Thread, ThreadId,
     Timestamp, ToolCallRequest, Unattended, Usage, WaitingKind, WaitingOn,
 };
 use serde_json::json;
@@ -69,12 +69,19 @@ impl Rows for Index {
     }
 }
 
+/// A record, read back.
+pub(super) struct Kept {
+    pub(super) n: Seq,
+    pub(super) events: Vec<Event>,
+    pub(super) facts: Vec<Fact>,
+}
+
 /// A thread under test.
 pub(super) struct Bench {
     pub(super) state: ThreadState,
     pub(super) world: Counting,
     pub(super) at: Timestamp,
-    pub(super) log: Vec<Record>,
+    pub(super) log: Vec<Kept>,
     pub(super) index: Index,
     replayed: ThreadState,
     rebuilt: Index,
@@ -158,17 +165,22 @@ impl Bench {
         self.index.apply(&changes);
         self.rebuilt.apply(&projected);
         assert_eq!(as_text(&self.index), as_text(&self.rebuilt), "an index built from the log is another one");
-        for event in &record.events {
-            self.replayed.apply(&serde_json::from_str(event.get()).unwrap(), record.at);
+        let kept = Kept {
+            n: record.n,
+            events: record.events.iter().map(|event| serde_json::from_str(event.get()).unwrap()).collect(),
+            facts: record.facts.iter().map(|fact| serde_json::from_str(fact.get()).unwrap()).collect(),
+        };
+        for event in &kept.events {
+            self.replayed.apply(event, record.at);
         }
-        for fact in &record.facts {
-            self.replayed.apply_fact(&serde_json::from_str::<Fact>(fact.get()).unwrap(), record.n);
+        for fact in &kept.facts {
+            self.replayed.apply_fact(fact, record.n);
         }
         self.replayed.touched = Default::default();
         assert_eq!(self.replayed, self.state, "the log leads to another state");
         let loaded = rows::load(&self.index, &"th-1".into()).unwrap().expect("the thread has rows");
         assert_eq!(loaded, self.state, "the rows lead to another state");
-        self.log.push(record);
+        self.log.push(kept);
     }
 
     /// The chain of the original branch, oldest first.

@@ -2,7 +2,7 @@
 
 mod batches;
 mod bench;
-mod check;
+pub(crate) mod check;
 mod header;
 mod queue;
 mod random;

@@ -9,8 +9,8 @@ use super::bench::{
 };
 use crate::domain::{Change, Fact, World as _};
 
-const SEEDS: u64 = 60;
-const CHANGES: usize = 60;
+const SEEDS: u64 = 40;
+const CHANGES: usize = 50;
 
 #[test]
 fn whatever_happens_the_log_and_the_rows_lead_to_the_same_state() {
