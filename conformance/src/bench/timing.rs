@@ -24,6 +24,10 @@ pub(crate) fn micros_each(since: Instant, count: usize) -> f64 {
     micros(since.elapsed()) / count as f64
 }
 
+/// How often something that is written to disk is measured in turns with its floor: the disk of a busy machine is far
+/// from even, so the turns are short and many.
+pub(crate) const DISK_ROUNDS: usize = 120;
+
 /// Medians of a figure and its floor.
 #[derive(Default)]
 pub(crate) struct Pair {

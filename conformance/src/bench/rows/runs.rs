@@ -13,15 +13,13 @@ use crate::bench::{
     floor::echo,
     report::{Bar, Row},
     subject::{echo_tool, new_thread, submit},
-    timing::{Pair, ROUNDS, micros, micros_each},
+    timing::{DISK_ROUNDS, Pair, ROUNDS, micros, micros_each},
     wire::{Wire, contains, id_of, request, tool_result},
 };
 
 pub(super) const OVERHEAD: &[&str] = &["a run over its model's time"];
 pub(super) const TOOL: &[&str] = &["a client tool's round trip"];
 
-/// Runs of one round, on a thread of its own.
-const RUNS: usize = 20;
 /// Calls of the longer batch; the difference to a batch of one is what so many less one cost.
 const CALLS: usize = 41;
 
@@ -34,14 +32,9 @@ pub(super) async fn overhead(bench: &Bench) -> io::Result<Vec<Row>> {
     let bytes = bench.subject.log_bytes().await?.saturating_sub(before);
     let mut file = Appended::new(&bench.dir, "run", usize::try_from(bytes / 3).unwrap_or(0))?;
     let mut pair = Pair::default();
-    for _ in 0..ROUNDS {
-        let floor = 3.0 * file.micros(3 * RUNS)?;
-        let mut client = Client::start(bench).await?;
-        let since = Instant::now();
-        for _ in 0..RUNS {
-            client.run("four words make it").await?;
-        }
-        pair.add(micros_each(since, RUNS), floor);
+    for _ in 0..DISK_ROUNDS {
+        let floor = 3.0 * file.micros(3)?;
+        pair.add(micros(client.run("four words make it").await?), floor);
     }
     Ok(vec![Row::new(OVERHEAD[0], "us", pair.figure(), Bar::TimesAtMost(1.5)).over(pair.floor())])
 }
@@ -56,7 +49,7 @@ pub(super) async fn tool(bench: &Bench) -> io::Result<Vec<Row>> {
     let mut bare = bench.floor.connect().await?;
     let same = echo(client.call_bytes, tool_result(1).len());
     let mut pair = Pair::default();
-    for _ in 0..ROUNDS {
+    for _ in 0..2 * ROUNDS {
         let synced = 2.0 * file.micros(2 * CALLS)?;
         let since = Instant::now();
         for _ in 0..CALLS {

@@ -14,95 +14,89 @@ use crate::bench::{
     report::{Bar, Row},
     subject::{new_thread, submit},
     timing::{Pair, median},
-    wire::{Wire, contains, request},
+    wire::{contains, request},
 };
 
 pub(super) const NAMES: &[&str] = &["text to one client", "text to 100 clients"];
 pub(super) const STOP: &[&str] = &["stop of a run whose client does not read"];
 
-/// Words of the streamed text.
-const WORDS: usize = 150_000;
+/// Words of the streamed text, a delta of the model each.
+const WORDS: usize = 20_000;
+/// Words that are more than a socket's buffer and the daemon's hot end take.
+const FLOOD: usize = 300_000;
 const CLIENTS: usize = 100;
 /// How often each is measured.
-const TURNS: usize = 5;
+const TURNS: usize = 7;
 
 pub(super) async fn streams(bench: &Bench) -> io::Result<Vec<Row>> {
     let mut rows = Vec::new();
     for (name, clients, bar) in [(NAMES[0], 1, 0.5), (NAMES[1], CLIENTS, 1.0 / 1.3)] {
         let mut pair = Pair::default();
         for _ in 0..TURNS {
-            let (bytes, figure) = text_to(bench, clients).await?;
-            pair.add(figure, bytes_to(bench, clients, bytes).await?);
+            let (_, plain) = text_to(bench, clients, 1).await?;
+            let (bytes, text) = text_to(bench, clients, WORDS).await?;
+            let floor = bytes_to(bench, clients, bytes / clients).await?;
+            let rate = |time: Duration| bytes as f64 / time.as_secs_f64() / 1e6;
+            pair.add(rate(text.saturating_sub(plain)), rate(floor));
         }
         rows.push(Row::new(name, "MB/s", pair.figure(), Bar::TimesAtLeast(bar)).over(pair.floor()));
     }
     Ok(rows)
 }
 
-/// A moment, and how much had been read by then.
-type Read = (Instant, Instant, usize);
-
-/// Streams the text to so many clients: the bytes of each, and megabytes a second from the first byte that any of them
-/// got to the last byte that the last of them got.
-async fn text_to(bench: &Bench, clients: usize) -> io::Result<(usize, f64)> {
+/// Has a run say so many words to so many clients: the bytes that all of them got, and the time until the last of them
+/// had the end of the run.
+async fn text_to(bench: &Bench, clients: usize, words: usize) -> io::Result<(usize, Duration)> {
     let mut owner = bench.subject.connect().await?;
     let thread = new_thread(&mut owner, false, json!({})).await?;
     let mut reading = JoinSet::new();
     for _ in 0..clients {
         let mut wire = bench.subject.connect().await?;
         wire.call("thread/subscribe", json!({"threadId": thread})).await?;
-        reading.spawn(read_text(wire));
+        reading.spawn(async move {
+            let mut read = 0;
+            loop {
+                let line = wire.next().await?;
+                read += line.len();
+                if contains(&line[..line.len().min(256)], r#""type":"runCompleted""#) {
+                    return Ok(read);
+                }
+            }
+        });
     }
-    owner.call("run/submit", submit(&thread, &format!("say {}", "word ".repeat(WORDS)))).await?;
-    let reads = all(reading).await?;
-    Ok((reads.iter().map(|read| read.2).sum::<usize>() / clients, megabytes_a_second(&reads)))
+    let line = request(0, "run/submit", &submit(&thread, &format!("say {}", "word ".repeat(words))));
+    let since = Instant::now();
+    owner.send(&line).await?;
+    Ok((all(reading).await?, since.elapsed()))
 }
 
-async fn bytes_to(bench: &Bench, clients: usize, bytes: usize) -> io::Result<f64> {
-    let mut reading = JoinSet::new();
+async fn bytes_to(bench: &Bench, clients: usize, bytes: usize) -> io::Result<Duration> {
+    let mut wires = Vec::new();
     for _ in 0..clients {
-        let mut wire = bench.floor.connect().await?;
+        wires.push(bench.floor.connect().await?);
+    }
+    let since = Instant::now();
+    let mut reading = JoinSet::new();
+    for mut wire in wires {
         reading.spawn(async move {
             wire.send(&pour(bytes)).await?;
-            let mut read = wire.some().await?;
-            let first = Instant::now();
+            let mut read = 0;
             while read < bytes {
                 read += wire.some().await?;
             }
-            Ok((first, Instant::now(), read))
+            Ok(read)
         });
     }
-    Ok(megabytes_a_second(&all(reading).await?))
+    all(reading).await?;
+    Ok(since.elapsed())
 }
 
-async fn read_text(mut wire: Wire) -> io::Result<Read> {
-    let mut read = wire.until(r#""type":"itemDelta""#).await?.len();
-    let first = Instant::now();
-    let mut last = first;
-    loop {
-        let line = wire.next().await?;
-        if contains(&line[..line.len().min(256)], r#""type":"itemDelta""#) {
-            read += line.len();
-            last = Instant::now();
-        } else if contains(line, r#""type":"runCompleted""#) {
-            return Ok((first, last, read));
-        }
-    }
-}
-
-async fn all(mut reading: JoinSet<io::Result<Read>>) -> io::Result<Vec<Read>> {
-    let mut reads = Vec::new();
+async fn all(mut reading: JoinSet<io::Result<usize>>) -> io::Result<usize> {
+    let mut bytes = 0;
     while let Some(read) = reading.join_next().await {
-        reads.push(read.map_err(io::Error::other)??);
+        bytes += read.map_err(io::Error::other)??;
     }
-    Ok(reads)
-}
-
-fn megabytes_a_second(reads: &[Read]) -> f64 {
-    let first = reads.iter().map(|read| read.0).min();
-    let last = reads.iter().map(|read| read.1).max();
-    let time = first.zip(last).map_or(Duration::ZERO, |(first, last)| last.duration_since(first));
-    reads.iter().map(|read| read.2).sum::<usize>() as f64 / time.as_secs_f64() / 1e6
+    Ok(bytes)
 }
 
 /// A client that has not read for so long that the daemon cannot send it any more, asks for a stop and only then reads.
@@ -111,7 +105,7 @@ pub(super) async fn stop(bench: &Bench) -> io::Result<Vec<Row>> {
     for _ in 0..TURNS {
         let mut wire = bench.subject.connect().await?;
         let thread = new_thread(&mut wire, true, json!({})).await?;
-        let text = format!("say {}\nsleep 3600000", "word ".repeat(2 * WORDS));
+        let text = format!("say {}\nsleep 3600000", "word ".repeat(FLOOD));
         wire.send(&request(0, "run/submit", &submit(&thread, &text))).await?;
         streamed(bench, &thread).await?;
         let since = Instant::now();
@@ -126,7 +120,7 @@ async fn streamed(bench: &Bench, thread: &str) -> io::Result<()> {
     let mut wire = bench.subject.connect().await?;
     wire.call("thread/subscribe", json!({"threadId": thread, "after": 0})).await?;
     let mut words = 0;
-    while words < 2 * WORDS {
+    while words < FLOOD {
         let line = wire.until(r#""type":"itemDelta""#).await?;
         words += memchr::memmem::find_iter(line, "word ").count();
     }

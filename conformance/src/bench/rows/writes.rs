@@ -9,14 +9,14 @@ use crate::bench::{
     disk::Appended,
     report::{Bar, Row},
     subject::{new_thread, submit},
-    timing::{Pair, ROUNDS, micros_each, rate},
+    timing::{DISK_ROUNDS, Pair, micros_each, rate},
     wire::{Wire, request},
 };
 
 pub(super) const NAMES: &[&str] = &["durable write, 1 client", "durable write, 64 clients", "appends, 64 at once"];
 
-/// Writes of one round: a branch takes 1,000 queued inputs.
-const WRITES: usize = 100;
+/// Writes of one turn: a branch takes 1,000 queued inputs.
+const WRITES: usize = 5;
 const CLIENTS: usize = 64;
 /// Writes of each of many clients.
 const WRITES_OF_MANY: usize = 60;
@@ -28,7 +28,7 @@ pub(super) async fn durable(bench: &Bench) -> io::Result<Vec<Row>> {
     let bytes = usize::try_from(bench.subject.log_bytes().await?.saturating_sub(before)).unwrap_or(0) / WRITES;
     let mut file = Appended::new(&bench.dir, "write", bytes)?;
     let mut pair = Pair::default();
-    for _ in 0..ROUNDS - 1 {
+    for _ in 0..DISK_ROUNDS {
         let floor = file.micros(WRITES)?;
         let since = Instant::now();
         client.write(WRITES).await?;
