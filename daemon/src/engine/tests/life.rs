@@ -3,8 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use ropewalk_protocol::{
-    Event, Item, ItemBody, Limits, Origin, Part, Run, RunId, RunStatus, RunSubmitted, SettingsUpdateParams,
-    ThreadEvent, ThreadId, Unattended,
+    Event, Item, ItemBody, Limits, Origin, Part, Run, RunId, RunStatus, RunSubmitted, ThreadEvent, ThreadId, Unattended,
 };
 use serde_json::{Value, json};
 use tokio::sync::mpsc::UnboundedReceiver;
