@@ -182,10 +182,10 @@ scenarios! { $
         wire:
             pages_of_each_list_make_the_whole_of_it
             a_cursor_of_another_list_or_of_nobody_is_refused
-            a_page_ends_at_its_characters_and_always_has_its_first_item
-            threads_are_listed_by_activity_or_by_creation_and_archived_ones_apart;
+            a_page_ends_at_its_characters_and_always_has_its_first_item;
         clock:
-            what_is_made_between_two_pages_neither_repeats_nor_hides_anything;
+            what_is_made_between_two_pages_neither_repeats_nor_hides_anything
+            threads_are_listed_by_activity_or_by_creation_and_archived_ones_apart;
     }
     messages {
         wire:
