@@ -190,8 +190,8 @@ impl ThreadHandle {
                     if seq <= after || seq > last || full {
                         continue;
                     }
+                    characters += event.get().len() as u64;
                     let event: Event = serde_json::from_str(event.get()).map_err(|error| unreadable(&error))?;
-                    characters += record.events.first().map_or(0, |text| text.get().len() as u64);
                     events.push(ThreadEvent {
                         thread_id: self.id().clone(),
                         seq: Some(seq),
