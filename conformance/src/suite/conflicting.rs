@@ -153,7 +153,7 @@ pub(super) async fn a_daemon_that_is_stopping_takes_no_new_work_and_answers_who_
     assert_eq!(bot.answer(under_way).await["result"]["ok"], false, "it ended in its own way");
     let answer = other.answer(wait).await;
     assert_eq!(answer["error"]["data"]["kind"], "shuttingDown", "who waits is answered: {answer}");
-    while bot.next_or_end().await.is_some() {}
+    bot.closed().await;
 }
 
 pub(super) async fn what_was_settled_is_already_settled_whoever_asks_and_however_late(subject: Fresh) {

@@ -154,7 +154,8 @@ pub(super) async fn one_connection_too_many_is_told_and_closed(subject: Fresh) {
     let line = late.next().await;
     assert_eq!((&line["id"], &line["error"]["data"]["kind"]), (&Value::Null, &json!("overloaded")));
     assert_eq!(line["error"]["data"]["limit"], 256);
-    assert_eq!(late.next_or_end().await, None, "and closed");
+    late.closed().await;
+    assert!(late.kept.is_empty());
     open.pop().unwrap().settle_down().await;
     open[0].settle_down().await;
 }

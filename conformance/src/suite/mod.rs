@@ -10,6 +10,7 @@ mod raw;
 mod session;
 mod subject;
 
+pub use first_run::{ORDER, play};
 pub use raw::Raw;
 pub use session::{assert_all_closed, get_issue, success, text, told_text, tool, tool_with};
 pub use subject::{Duplex, Stream, Subject};
@@ -157,6 +158,11 @@ scenarios! { $
             failures_of_a_provider_are_told_by_kind;
         clock:;
     }
+    first_run {
+        wire:
+            transcript_a_one_tool_call_with_an_approval;
+        clock:;
+    }
     limits {
         wire:
             a_line_that_is_too_long_is_skipped_and_answered_with_its_id
@@ -176,10 +182,10 @@ scenarios! { $
         wire:
             pages_of_each_list_make_the_whole_of_it
             a_cursor_of_another_list_or_of_nobody_is_refused
-            a_page_ends_at_its_characters_and_always_has_its_first_item
-            threads_are_listed_by_activity_or_by_creation_and_archived_ones_apart;
+            a_page_ends_at_its_characters_and_always_has_its_first_item;
         clock:
-            what_is_made_between_two_pages_neither_repeats_nor_hides_anything;
+            what_is_made_between_two_pages_neither_repeats_nor_hides_anything
+            threads_are_listed_by_activity_or_by_creation_and_archived_ones_apart;
     }
     messages {
         wire:
@@ -201,6 +207,16 @@ scenarios! { $
             dyn_27_questions_that_break_a_rule_reach_nobody
             dyn_28_only_who_claimed_the_input_capability_is_asked;
         clock:;
+    }
+    queueing {
+        wire:
+            an_emptied_queue_holds_nothing
+            a_run_is_read_the_same_while_it_goes_and_after_its_end
+            a_header_changes_as_named_and_tells_everybody_once
+            progress_of_who_was_not_offered_the_call_or_after_its_end_is_ignored;
+        clock:
+            what_waits_begins_in_order_after_a_good_end
+            a_bad_end_holds_what_waits_until_somebody_skips;
     }
     refusing {
         wire:
@@ -247,6 +263,7 @@ scenarios! { $
             a_decision_that_is_no_choice_counts_as_accept
             an_allow_on_a_tool_asks_again_when_the_tool_has_changed
             an_allow_set_before_the_tool_was_seen_holds_for_the_digest_it_first_has
+            always_allowed_in_one_thread_stays_denied_and_asked_about_in_others
             max_calls_per_run_refuses_the_next_call
             ask_user_is_exempt_from_asking_and_not_from_a_deny
             each_rule_of_a_rule_is_checked_with_its_path

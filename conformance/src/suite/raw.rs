@@ -131,6 +131,26 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Raw<S> {
         answer["error"].take()
     }
 
+    /// Calls a method until its result is so, within the deadline; that result.
+    pub async fn eventually(&mut self, method: &str, params: Value, is_so: impl Fn(&Value) -> bool) -> Value {
+        let asking = async {
+            loop {
+                let result = self.call(method, params.clone()).await;
+                if is_so(&result) {
+                    return result;
+                }
+                tokio::task::yield_now().await;
+            }
+        };
+        timeout(PATIENCE, asking).await.unwrap_or_else(|_| panic!("{method} did not become so"))
+    }
+
+    /// Reads what is left until the daemon has closed the connection.
+    pub async fn closed(&mut self) {
+        let reading = async { while self.next_or_end().await.is_some() {} };
+        timeout(PATIENCE, reading).await.expect("the connection is closed within the deadline");
+    }
+
     /// The next request of the daemon with this method.
     pub async fn asked(&mut self, method: &str) -> Value {
         self.until(method, |line| line["method"] == method && line.get("id").is_some()).await
