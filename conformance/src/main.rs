@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use ropewalk_conformance::{ServeArgs, serve};
+use ropewalk_conformance::{BenchArgs, FloorArgs, ServeArgs, bench, serve, serve_floor};
 
 /// Stands opposite Ropewalk in tests.
 #[derive(Parser)]
@@ -17,12 +17,23 @@ struct Cli {
 enum Command {
     /// Serves the scripted model as OpenAI-compatible chat completions, until it is interrupted.
     Serve(ServeArgs),
+    /// Measures a daemon beside what the same work costs without it.
+    ///
+    /// Figures of a debug build mean nothing: build both with --release.
+    Bench(BenchArgs),
+    /// The simplest server there is, for `bench` to measure.
+    #[command(hide = true)]
+    Floor(FloorArgs),
 }
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let Cli { command: Command::Serve(args) } = Cli::parse();
-    match serve(args).await {
+    let done = match Cli::parse().command {
+        Command::Serve(args) => serve(args).await,
+        Command::Bench(args) => bench(args).await,
+        Command::Floor(args) => serve_floor(args).await,
+    };
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             complain(&error);

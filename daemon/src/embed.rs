@@ -8,11 +8,12 @@ use ropewalk_protocol::RpcError;
 use crate::{
     clock::{Ids, SystemClock},
     connection::Serving,
-    daemon::{Config, Daemon, Parts, Running, start},
+    daemon::{Daemon, Parts},
     methods,
     models::Models,
     secrets::MemorySecrets,
     server::{Environment, Home, HomeLock, Places},
+    start::{self, Config, Running},
     store::MemoryStore,
 };
 
@@ -56,11 +57,11 @@ pub async fn embed(config: EmbedConfig) -> Result<Embedded, RpcError> {
             let places = Places { home: Some(directory), socket: None };
             let home = Home::resolve(&places, &Environment::default()).map_err(|error| RpcError::from(&error))?;
             if config.listen {
-                let running = start(Config { home, idle_exit_ms: None }).await?;
+                let running = start::start(Config { home, idle_exit_ms: None }).await?;
                 return Ok(Embedded::new(running.daemon().clone(), Some(running), None));
             }
             let lock = HomeLock::acquire(&home).await.map_err(|error| RpcError::from(&error))?;
-            let daemon = crate::daemon::open(&home.directory).await?;
+            let daemon = start::open(&home.directory).await?;
             Ok(Embedded::new(daemon, None, Some(lock)))
         }
     }
@@ -77,6 +78,12 @@ pub async fn embed_parts(parts: Parts) -> Result<Embedded, RpcError> {
 impl Embedded {
     fn new(daemon: Arc<Daemon>, running: Option<Running>, lock: Option<HomeLock>) -> Self {
         let serving = Serving::new(daemon.clone(), Arc::new(methods::table()));
+        let (stopping, connections) = (daemon.stopping().clone(), serving.clone());
+        // A client may stop the daemon too: then who waits is answered and every connection ends, as behind a socket.
+        tokio::spawn(async move {
+            stopping.cancelled().await;
+            connections.stop().await;
+        });
         Self { daemon, serving, running, lock }
     }
 

@@ -3,7 +3,7 @@
 //! [`server`] accepts, [`connection`] reads and writes bytes, [`dispatch`] finds the method, [`methods`] translate,
 //! [`peer`] knows the attached client, [`engine`] owns threads and drives runs, [`domain`] decides, [`tools`] and
 //! [`models`] reach outside, [`catalogue`] keeps what belongs to no thread, and [`store`] makes it last.
-//! [`page`] is what all lists share. [`cli`] and [`embed`] are clients of all this.
+//! [`page`] is what all lists share. [`start`] puts all of it on a home, [`embed`] into another program; [`cli`] is a client.
 
 pub mod catalogue;
 pub mod cli;
@@ -20,5 +20,8 @@ pub mod page;
 pub mod peer;
 pub mod secrets;
 pub mod server;
+pub mod start;
 pub mod store;
 pub mod tools;
+
+pub use embed::{EmbedConfig, EmbedHome, Embedded, embed, embed_parts};

@@ -70,3 +70,16 @@ pub use nouns::{Daemon, Endpoints, Grants, Interactions, Policies, Projects, Run
 pub use run::{Input, Run, RunEvent, RunRequest, RunResult, RunStream};
 pub use thread::{Registration, ResumeThread, Resumed, StartThread, Thread};
 pub use tools::{IntoToolResult, Json, NoArguments, Tool, ToolBuilder, ToolContext, ToolError, ToolOutput, Tools};
+
+/// The Rust of the documentation is compiled with the crate, so that it cannot go stale.
+#[cfg(doctest)]
+mod documentation {
+    #[doc = include_str!("../../README.md")]
+    struct Readme;
+    #[doc = include_str!("../../docs/quickstart-rust.md")]
+    struct Quickstart;
+    #[doc = include_str!("../../docs/tools.md")]
+    struct Tools;
+    #[doc = include_str!("../../docs/approvals.md")]
+    struct Approvals;
+}

@@ -40,7 +40,7 @@ pub async fn stop_when_idle(daemon: Arc<Daemon>, by_flag: Option<u64>) {
 
 fn is_idle(daemon: &Daemon) -> bool {
     let works = match daemon.engine.counts() {
-        Ok((runs, interactions, _)) => !runs.is_empty() || interactions > 0,
+        Ok((runs, interactions)) => !runs.is_empty() || interactions > 0,
         // What cannot be read might be work.
         Err(_) => true,
     };

@@ -1,13 +1,10 @@
 //! Everything one daemon is made of, put together.
 //!
-//! [`start`] opens a home and serves its socket; [`embed`](crate::embed::embed) does the same without one. [`Daemon`] is
-//! what a handler's [`Call`](crate::dispatch::Call) leads to: it owns the parts and has no rules of its own.
+//! [`Parts`] are its seams, [`Daemon`] is what every handler reaches: it owns the parts and has no rules of its own.
 
-mod host;
 mod idle;
 mod journal;
 mod parts;
-mod start;
 mod tool_lookup;
 
 use std::sync::Arc;
@@ -16,20 +13,18 @@ use ropewalk_protocol::{DaemonInfo, Limits};
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 
+pub use idle::stop_when_idle;
+pub use journal::OperationJournal;
 pub use parts::Parts;
-pub(crate) use start::open;
-pub use start::{Config, Running, start};
 
 use crate::{
     catalogue::Catalogue,
     clock::{Clock, Ids},
-    dispatch::Standing,
     engine::Engine,
     models::ModelFactory,
     peer::Clients,
-    store::Store,
+    store::{FORMAT_VERSION, Store},
 };
-use journal::StoreJournal;
 
 /// Everything one daemon is made of.
 pub struct Daemon {
@@ -51,14 +46,46 @@ pub struct Daemon {
     pub store: Arc<dyn Store>,
     /// Who is connected.
     pub clients: Arc<Clients>,
-    journal: StoreJournal,
+    /// The operations that were answered before.
+    pub journal: OperationJournal,
     standing: watch::Sender<Standing>,
     /// Cancelled when the daemon begins to stop.
     stopping: CancellationToken,
     quieter: Arc<Notify>,
 }
 
+/// Whether requests are taken.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Standing {
+    /// The index is not open yet: only `initialize` and `daemon/status` are answered.
+    Starting {
+        /// How far it has come, from 0 to 1, where that is known.
+        progress: Option<f64>,
+    },
+    /// All are.
+    Serving,
+    /// The daemon is stopping: new work is refused, what ends or asks is not.
+    Stopping {
+        /// How long it gives to what is under way.
+        grace_ms: u64,
+    },
+}
+
 impl Daemon {
+    /// The version of the log format it writes.
+    pub const STORE_FORMAT: u64 = FORMAT_VERSION;
+
+    /// Whether requests are taken.
+    #[must_use]
+    pub fn standing(&self) -> Standing {
+        *self.standing.borrow()
+    }
+
+    /// A client has gone: perhaps nobody needs the daemon any more.
+    pub fn quieter(&self) {
+        self.quieter.notify_waiters();
+    }
+
     /// Begins to stop: new work is refused, what is under way has `grace_ms` to end, then what runs is parked.
     pub fn stop(&self, grace_ms: u64) {
         self.standing.send_if_modified(|standing| {

@@ -6,11 +6,10 @@ use ropewalk_protocol::{DaemonInfo, DataKind, Limits, RpcError};
 use tokio::sync::{Notify, broadcast::error::RecvError, watch};
 use tokio_util::sync::CancellationToken;
 
-use super::{Daemon, journal::StoreJournal, tool_lookup::EngineTools};
+use super::{Daemon, Standing, journal::OperationJournal, tool_lookup::EngineTools};
 use crate::{
     catalogue::{Catalogue, SecretKeeper},
     clock::{Clock, Ids},
-    dispatch::Standing,
     engine::{Engine, Shared},
     models::ModelFactory,
     peer::Clients,
@@ -61,7 +60,7 @@ impl Parts {
         let daemon = Arc::new(Daemon {
             info: self.info(),
             limits: Limits::default(),
-            journal: StoreJournal::new(self.store.clone(), self.secrets.operation_key()),
+            journal: OperationJournal::new(self.store.clone(), self.secrets.operation_key()),
             engine: Engine::new(shared),
             catalogue,
             models: self.models,

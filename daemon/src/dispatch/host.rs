@@ -6,6 +6,7 @@ use futures::future::BoxFuture;
 use ropewalk_peer::{Feed, Peer};
 use serde_json::value::RawValue;
 
+pub use crate::daemon::Standing;
 use crate::{clock::Clock, dispatch::Journal};
 
 /// The daemon, as seen from its connections. Tests put a small one in its place.
@@ -34,21 +35,4 @@ pub trait Host: Send + Sync + Sized + 'static {
     /// Resolves when everything that was under way when the daemon began to stop has ended or was parked. Waited for
     /// no longer than the grace.
     fn wound_down(&self) -> BoxFuture<'_, ()>;
-}
-
-/// Whether requests are taken.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Standing {
-    /// The index is not open yet: only `initialize` and `daemon/status` are answered.
-    Starting {
-        /// How far it has come, from 0 to 1, where that is known.
-        progress: Option<f64>,
-    },
-    /// All are.
-    Serving,
-    /// The daemon is stopping: new work is refused, what ends or asks is not.
-    Stopping {
-        /// How long it gives to what is under way.
-        grace_ms: u64,
-    },
 }

@@ -5,6 +5,7 @@
 
 mod answer;
 mod call;
+mod daemon;
 mod host;
 mod journal;
 mod operations;

@@ -41,8 +41,12 @@ fn field_at_fault<T: DeserializeOwned>(params: &Value, path: &str) -> Option<Str
     let complaint_now = complaint(params.clone());
     let mut fields = object.keys().filter(|field| *field != tag).take(SEARCHED_FIELDS);
     let at_fault = fields.find(|field| {
+        // The order of the others is kept, so that the first of several faults stays the first.
+        let others = object.iter().filter(|(name, _)| name != field).map(|(name, value)| (name.clone(), value.clone()));
         let mut without = params.clone();
-        without.pointer_mut(path).and_then(Value::as_object_mut).and_then(|object| object.remove(*field));
+        if let Some(place) = without.pointer_mut(path) {
+            *place = Value::Object(others.collect());
+        }
         complaint(without) != complaint_now
     });
     Some(at_fault.map_or(tag, String::as_str).to_owned())

@@ -19,8 +19,6 @@ const TAIL_BYTES: usize = 131_072;
 pub struct Cursor {
     /// The next durable event it needs.
     pub next_seq: Seq,
-    /// The last event it had when it began.
-    began_after: Seq,
     /// The next entry of the hot end it has not looked at.
     next_entry: u64,
     /// How much text of each open item it has been sent, in bytes.
@@ -61,15 +59,20 @@ struct Entry {
 
 enum EntryKind {
     Durable(Seq),
-    Delta { item_id: ItemId, after: Seq, offset: u64, end: u64 },
-    Progress,
+    Delta { item_id: ItemId, offset: u64, end: u64, after: Seq },
+    Progress { after: Seq },
 }
 
 impl Cursor {
     /// A cursor that is sent every durable event after `after`.
     #[must_use]
     pub fn after(after: Seq) -> Self {
-        Self { next_seq: after + 1, began_after: after, ..Self::default() }
+        Self { next_seq: after + 1, ..Self::default() }
+    }
+
+    /// Whether something that followed the event `after` belongs to the time before this cursor.
+    const fn is_beyond(&self, after: Seq) -> bool {
+        after + 1 < self.next_seq
     }
 }
 
@@ -117,13 +120,13 @@ impl Bus {
         let last = tail.last_seq;
         drop(tail);
         let line = delta_line(thread, last, at, item_id, offset, text);
-        self.push(EntryKind::Delta { item_id: item_id.clone(), after: last, offset, end }, line);
+        self.push(EntryKind::Delta { item_id: item_id.clone(), offset, end, after: last }, line);
     }
 
     /// Adds a sign of life of a tool.
     pub fn progress(&self, thread: &ThreadId, at: Timestamp, event: &str) {
         let last = self.tail.lock().unwrap_or_else(PoisonError::into_inner).last_seq;
-        self.push(EntryKind::Progress, event_line(thread, "after", last, at, event));
+        self.push(EntryKind::Progress { after: last }, event_line(thread, "after", last, at, event));
     }
 
     /// Forgets the text of an item that is complete.
@@ -211,11 +214,11 @@ impl Tail {
                 cursor.next_seq = seq + 1;
                 Some(entry.line.clone())
             }
-            EntryKind::Progress => wants.progress.then(|| entry.line.clone()),
+            EntryKind::Progress { after } => (wants.progress && !cursor.is_beyond(*after)).then(|| entry.line.clone()),
             EntryKind::Delta { .. } if !wants.deltas => None,
-            // The item was complete before this subscriber began.
+            // Who joined later has the completed item; of one that is still open, the text so far is told.
             EntryKind::Delta { item_id, after, .. }
-                if *after < cursor.began_after && !self.texts.contains_key(item_id) =>
+                if cursor.is_beyond(*after) && !self.texts.contains_key(item_id) =>
             {
                 None
             }

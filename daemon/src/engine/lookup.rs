@@ -64,11 +64,11 @@ pub fn threads_with_open_runs(shared: &Shared) -> Result<Vec<ThreadId>, RpcError
     Ok(threads)
 }
 
-/// Runs that have not ended by state, open interactions, threads.
+/// Runs that have not ended by state, and open interactions.
 ///
 /// # Errors
 /// `unavailable`, when the index cannot be read.
-pub fn counts(shared: &Shared) -> Result<(BTreeMap<RunStatus, u64>, u64, u64), RpcError> {
+pub fn counts(shared: &Shared) -> Result<(BTreeMap<RunStatus, u64>, u64), RpcError> {
     let mut runs = BTreeMap::new();
     for (key, bytes) in scan(shared, keys::open_runs())? {
         let state: RunState = rows::parse(&key, &bytes).map_err(|error| storage_error(&error))?;
@@ -80,8 +80,15 @@ pub fn counts(shared: &Shared) -> Result<(BTreeMap<RunStatus, u64>, u64, u64), R
         *runs.entry(RunStatus::Queued).or_default() += queue.len() as u64;
     }
     let interactions = scan(shared, Key::of(&["interaction"]))?.len() as u64;
-    let threads = scan(shared, keys::threads())?.len() as u64;
-    Ok((runs, interactions, threads))
+    Ok((runs, interactions))
+}
+
+/// How many threads there are: a walk over their rows, for the start alone.
+///
+/// # Errors
+/// `unavailable`, when the index cannot be read.
+pub fn thread_count(shared: &Shared) -> Result<u64, RpcError> {
+    Ok(scan(shared, keys::threads())?.len() as u64)
 }
 
 /// Every row with a prefix.

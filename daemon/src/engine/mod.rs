@@ -22,8 +22,11 @@ mod turn;
 pub(crate) mod tests;
 
 use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
+    collections::{BTreeMap, HashMap},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use ropewalk_protocol::{InteractionId, Policy, RpcError, Run, RunId, RunStatus, ThreadId};
@@ -41,13 +44,15 @@ pub use turn::Turn;
 pub struct Engine {
     shared: Arc<Shared>,
     threads: Mutex<HashMap<ThreadId, ThreadHandle>>,
+    /// How many threads there are, asleep or not, counted once at the start.
+    thread_count: AtomicU64,
 }
 
 impl Engine {
     /// An engine without a thread awake.
     #[must_use]
     pub fn new(shared: Arc<Shared>) -> Arc<Self> {
-        Arc::new(Self { shared, threads: Mutex::new(HashMap::new()) })
+        Arc::new(Self { shared, threads: Mutex::new(HashMap::new()), thread_count: AtomicU64::new(0) })
     }
 
     /// What all threads share.
@@ -109,6 +114,7 @@ impl Engine {
     /// # Errors
     /// When the index cannot be read. A thread that cannot be recovered is logged and left as it is.
     pub async fn sweep(self: &Arc<Self>) -> Result<usize, RpcError> {
+        self.thread_count.store(lookup::thread_count(&self.shared)?, Ordering::Relaxed);
         let unfinished = lookup::threads_with_open_runs(&self.shared)?;
         for id in &unfinished {
             match self.thread(id) {
@@ -153,8 +159,19 @@ impl Engine {
     ///
     /// # Errors
     /// When the index cannot be read.
-    pub fn counts(&self) -> Result<(std::collections::BTreeMap<RunStatus, u64>, u64, u64), RpcError> {
+    pub fn counts(&self) -> Result<(BTreeMap<RunStatus, u64>, u64), RpcError> {
         lookup::counts(&self.shared)
+    }
+
+    /// How many threads there are.
+    #[must_use]
+    pub fn thread_count(&self) -> u64 {
+        self.thread_count.load(Ordering::Relaxed)
+    }
+
+    /// A thread's first record is stored.
+    fn has_begun(&self) {
+        self.thread_count.fetch_add(1, Ordering::Relaxed);
     }
 
     /// A rule has been set or removed: every thread it holds for looks again.

@@ -1,4 +1,4 @@
-//! `initialize` and `daemon/…`
+//! `initialize` and `daemon/…`: who connects, how the daemon is, and its end.
 
 use ropewalk_protocol::{
     ClientRef, Counts, DaemonState, DaemonVersion, Empty, ErrorDetail, Health, HealthState, IndexState,
@@ -62,7 +62,8 @@ pub async fn initialize(call: Call, params: InitializeParams) -> Result<Initiali
 /// `unavailable`.
 pub async fn status(call: Call, _: Empty) -> Result<DaemonState, RpcError> {
     let daemon = &call.daemon;
-    let (runs, open_interactions, threads) = daemon.engine.counts()?;
+    let (runs, open_interactions) = daemon.engine.counts()?;
+    let threads = daemon.engine.thread_count();
     let sizes = daemon.store.sizes();
     let degraded = daemon.store.degraded();
     Ok(DaemonState {
@@ -76,7 +77,7 @@ pub async fn status(call: Call, _: Empty) -> Result<DaemonState, RpcError> {
         },
         counts: Counts { connections: daemon.clients.count(), threads, runs, open_interactions, children: 0 },
         store: StoreState {
-            format: crate::store::FORMAT_VERSION,
+            format: Daemon::STORE_FORMAT,
             log_bytes: sizes.log_bytes,
             blob_bytes: sizes.blob_bytes,
             index_bytes: sizes.index_bytes,

@@ -1,4 +1,4 @@
-//! `run/…` and `queue/…`
+//! `run/…` and `queue/…`: submitting work, waiting for it, stopping it.
 
 use std::{sync::Arc, time::Duration};
 

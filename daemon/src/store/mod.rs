@@ -1,7 +1,7 @@
 //! The store seam: commit records to a log, read a range of it, read rows.
 //!
-//! Logs are the truth; rows are an index that can be rebuilt from them. [`disk`] keeps plain logs with sled as their
-//! index, [`memory`] is its twin for tests.
+//! Logs are the truth; rows are an index that can be rebuilt from them. [`DiskStore`] keeps plain logs with sled as
+//! their index, [`MemoryStore`] is its twin for tests.
 
 mod disk;
 mod fault;
@@ -185,12 +185,14 @@ pub trait Rows: Send + Sync {
 
 /// Where everything lasts.
 pub trait Store: Rows + 'static {
-    /// Appends and syncs the records, then applies the rows. When it resolves with `Ok`, the records survive a power
-    /// cut. Commits to one log are made in the order of their calls; their caller waits for one before the next.
+    /// Appends and syncs the records. When it resolves with `Ok`, the records survive a power cut and every reader sees
+    /// the rows; with an error, nothing of the commit is there. Commits to one log are made in the order of their
+    /// calls; their caller waits for one before the next.
     fn commit(&self, commit: Commit) -> BoxFuture<'static, Result<(), StoreError>>;
 
     /// Records of a log in order, beginning with the one that holds event `from` (a record without events counts as
-    /// holding the event after it), until `max_bytes` are read (the first record always included). Empty at the end.
+    /// holding the event after it), until `max_bytes` are read (the first record always included). Empty at the end;
+    /// at the end of what can be read of a damaged log, `Damaged`.
     fn read(
         &self,
         log: &LogName,

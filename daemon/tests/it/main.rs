@@ -2,5 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
+mod process;
+mod suite;
 mod support;
 mod transcript_a;

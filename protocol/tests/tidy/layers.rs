@@ -22,9 +22,9 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("dispatch", &["clock", "daemon", "engine", "methods", "peer", "store"]),
     ("connection", &["clock", "daemon", "dispatch", "engine", "peer"]),
     ("server", &["clock", "connection", "daemon", "dispatch", "store"]),
-    ("config", &[]),
-    ("embed", &["clock", "config", "connection", "daemon", "models", "server", "store"]),
-    ("cli", &["clock", "config", "daemon", "embed", "server"]),
+    ("start", &["clock", "connection", "daemon", "engine", "methods", "models", "secrets", "server", "store"]),
+    ("embed", &["clock", "connection", "daemon", "methods", "models", "secrets", "server", "start", "store"]),
+    ("cli", &["daemon", "embed", "server", "start"]),
 ];
 
 /// What a room knows of one above it: a handler receives the dispatcher's types, and nothing else of it.

@@ -39,11 +39,8 @@ fn an_unknown_field_of_a_declaration_is_named() {
         "/tools/1/nmae",
         "unknown_field",
     );
-    expect::<RunSubmitParams>(
-        r#"{"threadId":"t","input":[{"type":"text","text":"a","txet":"b"}]}"#,
-        "/input/0/txet",
-        "unknown_field",
-    );
+    let annotated = format!(r#"{{"tools":[{{{TOOL},"inputSchema2":true}}]}}"#);
+    expect::<ThreadStartParams>(&annotated, "/tools/0/inputSchema2", "unknown_field");
 }
 
 #[test]
@@ -93,9 +90,11 @@ fn an_unknown_word_is_named() {
 
 #[test]
 fn keys_are_escaped_as_json_pointer_says() {
-    expect::<RunSubmitParams>(
-        r#"{"threadId":"t","input":[{"type":"text","text":"a","a/b~":"b"}]}"#,
-        "/input/0/a~1b~0",
-        "unknown_field",
-    );
+    expect::<ThreadStartParams>(&format!(r#"{{"tools":[{{{TOOL},"a/b~":1}}]}}"#), "/tools/0/a~1b~0", "unknown_field");
+}
+
+#[test]
+fn of_several_faults_the_first_is_named() {
+    let image = r#"{"threadId":"t","input":[{"type":"image","extra":1,"data":5,"mediaType":6}]}"#;
+    expect::<RunSubmitParams>(image, "/input/0/data", "wrong_type");
 }

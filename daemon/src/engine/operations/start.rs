@@ -66,6 +66,7 @@ impl Engine {
                 Ok(answer)
             })
             .await?;
+        self.has_begun();
         Ok(Started { answer, thread })
     }
 }

@@ -5,6 +5,7 @@ use std::{
     ops::Bound,
     panic::{AssertUnwindSafe, catch_unwind},
     path::Path,
+    time::{Duration, Instant},
 };
 
 use ropewalk_protocol::Seq;
@@ -41,6 +42,16 @@ pub(super) struct Reached<'a> {
     pub(super) marks: &'a [(Seq, u64)],
 }
 
+/// How long an index that somebody has open is waited for, and how often it is looked at. The home's own lock has told
+/// other daemons apart before.
+const LOCK_PATIENCE: Duration = Duration::from_secs(2);
+const LOCK_LOOKS: Duration = Duration::from_millis(10);
+
+/// Whether sled refused because somebody has the index open.
+pub(super) fn is_locked(cause: &str) -> bool {
+    cause.contains("could not acquire lock")
+}
+
 impl Index {
     /// Opens or makes the index in `path`.
     ///
@@ -48,8 +59,15 @@ impl Index {
     /// What sled said, also when it said it by panicking.
     pub(super) fn open(path: &Path, number: u64) -> Result<Self, String> {
         let config = sled::Config::new().path(path).cache_capacity(CACHE_BYTES).flush_every_ms(Some(500));
-        let sled = guarded(|| config.open())?;
-        Ok(Self { sled, number })
+        let deadline = Instant::now() + LOCK_PATIENCE;
+        loop {
+            match guarded(|| config.open()) {
+                Ok(sled) => return Ok(Self { sled, number }),
+                // A store of this process that was just dropped may still be letting go: sled's own threads end later.
+                Err(cause) if is_locked(&cause) && Instant::now() < deadline => std::thread::sleep(LOCK_LOOKS),
+                Err(cause) => return Err(cause),
+            }
+        }
     }
 
     /// Marks a new index as complete; without this it is not trusted.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     home::{Home, unreadable},
-    index::{INDEX_VERSION, Index},
+    index::{INDEX_VERSION, Index, is_locked},
     position::Position,
 };
 use crate::store::{LogName, StoreError, files};
@@ -46,7 +46,7 @@ pub(super) fn open(home: &Home, now: Timestamp, notices: &mut Vec<String>) -> Re
             }
             Ok(Some(opened))
         }
-        Err(cause) if cause.contains("could not acquire lock") => {
+        Err(cause) if is_locked(&cause) => {
             Err(StoreError::InUse { home: home.indexes().display().to_string(), holder: None })
         }
         Err(cause) => {

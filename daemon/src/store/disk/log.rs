@@ -265,6 +265,9 @@ impl Log {
     }
 
     /// Cuts what a failed append left, through a descriptor that has not seen the failure.
+    ///
+    /// When this fails too and the process ends before it works, the next start cannot tell the whole lines that were
+    /// left from ones that were about to be acknowledged, and takes them in.
     fn cut_back(&self, before: Option<&Position>, faults: &Faults) -> io::Result<()> {
         faults.cut()?;
         let Some(position) = before else {

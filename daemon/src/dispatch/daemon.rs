@@ -1,16 +1,16 @@
-//! The daemon as its connections see it.
+//! The daemon as its connections see it: the real [`Host`].
 
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use ropewalk_peer::{Feed, Peer};
-use ropewalk_protocol::{Notification, ToolProgressParams, ToolProgressSent};
+use ropewalk_protocol::{Notification, OperationId, RpcError, ToolProgressParams, ToolProgressSent};
 use serde_json::value::RawValue;
 
-use super::Daemon;
+use super::{Host, Journal, Standing, StoredOperation};
 use crate::{
     clock::Clock,
-    dispatch::{Host, Journal, Standing},
+    daemon::{Daemon, OperationJournal},
     peer::Client,
 };
 
@@ -25,7 +25,7 @@ impl Host for Daemon {
 
     fn disconnected(self: &Arc<Self>, client: &Arc<Client>) {
         self.clients.close(client);
-        self.quieter.notify_waiters();
+        self.quieter();
     }
 
     fn notification(self: &Arc<Self>, client: &Arc<Client>, method: &str, params: Option<&RawValue>) {
@@ -51,10 +51,21 @@ impl Host for Daemon {
     }
 
     fn standing(&self) -> Standing {
-        *self.standing.borrow()
+        Self::standing(self)
     }
 
     fn wound_down(&self) -> BoxFuture<'_, ()> {
         Box::pin(self.engine.park())
+    }
+}
+
+impl Journal for OperationJournal {
+    fn find(&self, id: &OperationId) -> Result<Option<StoredOperation>, RpcError> {
+        let row = Self::find(self, id)?;
+        Ok(row.map(|row| StoredOperation { digest: row.digest, method: row.method, at: row.at, answer: row.answer }))
+    }
+
+    fn digest(&self, method: &str, canonical_params: &[u8]) -> String {
+        Self::digest(self, method, canonical_params)
     }
 }

@@ -6,10 +6,10 @@ use ropewalk_protocol::{RpcError, Timestamp};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use super::{Daemon, Parts, idle};
 use crate::{
     clock::{Clock, Ids, SystemClock},
     connection::Serving,
+    daemon::{Daemon, Parts, stop_when_idle},
     engine::{ThreadProjector, storage_error},
     methods,
     models::Models,
@@ -39,13 +39,14 @@ pub struct Running {
 /// # Errors
 /// The error of the ready line: another daemon has the home, a path cannot be used, the store cannot be opened.
 pub async fn start(config: Config) -> Result<Running, RpcError> {
+    raise_descriptor_limit();
     let bound = Server::bind(&config.home).await.map_err(|error| RpcError::from(&error))?;
     let daemon = open(&config.home.directory).await?;
     let serving = Serving::new(daemon.clone(), Arc::new(methods::table()));
     let socket = bound.socket().to_owned();
     let stopping: CancellationToken = daemon.stopping().clone();
     let task = tokio::spawn(bound.serve(serving, stopping));
-    tokio::spawn(idle::stop_when_idle(daemon.clone(), config.idle_exit_ms));
+    tokio::spawn(stop_when_idle(daemon.clone(), config.idle_exit_ms));
     Ok(Running { daemon, socket, serving: task })
 }
 
@@ -88,6 +89,16 @@ impl Running {
             tracing::warn!(%error, "the index could not be written down; the next start rebuilds what is missing");
         }
         drop(lock);
+    }
+}
+
+/// Connections and logs each take a descriptor; the soft limit of most systems is far below what they allow (ruling 44).
+fn raise_descriptor_limit() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };
+    if let Err(error) = setrlimit(Resource::Nofile, raised) {
+        tracing::warn!(%error, "the limit of open files could not be raised");
     }
 }
 

@@ -1,0 +1,77 @@
+//! Many runs: at once, and one after the other for a long time.
+
+use std::{io, sync::Arc, time::Instant};
+
+use serde_json::json;
+use tokio::sync::Mutex;
+
+use super::runs::Client;
+use crate::bench::{
+    Bench,
+    model::StrictModel,
+    report::{Bar, Row},
+    timing::rate,
+};
+
+pub(super) const MANY: &[&str] = &["32 threads x 20 runs at once", "CPU of one of these runs"];
+pub(super) const THOUSAND: &[&str] = &[
+    "memory grown from run 200 to run 1,000",
+    "memory after 1,000 runs",
+    "histories refused by the strict model",
+    "one of 1,000 runs, over HTTP",
+];
+
+const THREADS: usize = 32;
+const RUNS: usize = 20;
+/// Runs of the long row; its threads have as many runs each as the other row's.
+const LONG: usize = 1_000;
+/// After how many of them memory is looked at first.
+const SETTLED: usize = 200;
+
+pub(super) async fn many_at_once(bench: &Bench) -> io::Result<Vec<Row>> {
+    let mut clients = Vec::new();
+    for _ in 0..THREADS {
+        clients.push(Arc::new(Mutex::new(Client::start(bench).await?)));
+    }
+    let before = bench.subject.usage()?.cpu;
+    let work = |number: usize| {
+        let client = Arc::clone(&clients[number]);
+        async move {
+            let mut client = client.lock().await;
+            for _ in 0..RUNS {
+                client.run("four words make it").await?;
+            }
+            Ok(())
+        }
+    };
+    let rate = rate(THREADS, RUNS, work).await?;
+    let cpu = bench.subject.usage()?.cpu.saturating_sub(before);
+    let each = cpu.as_secs_f64() * 1e3 / (THREADS * RUNS) as f64;
+    Ok(vec![Row::new(MANY[0], "runs/s", rate, Bar::AtLeast(400.0)), Row::new(MANY[1], "ms", each, Bar::AtMost(2.0))])
+}
+
+pub(super) async fn thousand(bench: &Bench) -> io::Result<Vec<Row>> {
+    let model = StrictModel::start(bench).await?;
+    let mut settled = 0;
+    let since = Instant::now();
+    for thread in 0..LONG / RUNS {
+        if thread * RUNS == SETTLED {
+            settled = bench.subject.usage()?.resident_bytes;
+        }
+        let mut client = Client::start_on(bench, json!({"endpointId": model.endpoint_id})).await?;
+        for run in 0..RUNS {
+            let text = if run % 2 == 0 { "What is it about?" } else { "call echo {\"id\":\"7\"}" };
+            client.run(text).await?;
+        }
+    }
+    let took = since.elapsed().as_secs_f64() * 1e3 / LONG as f64;
+    let resident = bench.subject.usage()?.resident_bytes;
+    let mebibytes = |bytes: u64| bytes as f64 / f64::from(1 << 20);
+    let refused = model.finish(bench).await?;
+    Ok(vec![
+        Row::new(THOUSAND[0], "MiB", mebibytes(resident) - mebibytes(settled), Bar::AtMost(4.0)),
+        Row::new(THOUSAND[1], "MiB", mebibytes(resident), Bar::None),
+        Row::new(THOUSAND[2], "", refused as f64, Bar::AtMost(0.0)),
+        Row::new(THOUSAND[3], "ms", took, Bar::None),
+    ])
+}

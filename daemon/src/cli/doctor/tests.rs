@@ -1,0 +1,102 @@
+//! What is found, and what is said about it.
+
+use std::{fs, os::unix::fs::PermissionsExt, path::Path};
+
+use ropewalk_protocol::{Endpoint, Provider, Settings};
+
+use super::*;
+use crate::server::Home;
+
+fn mode(path: &Path, mode: u32) {
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+}
+
+fn states(findings: &[Finding]) -> Vec<(&'static str, State)> {
+    findings.iter().map(|finding| (finding.check, finding.state)).collect()
+}
+
+#[test]
+fn a_home_that_is_not_there_yet_is_no_problem() {
+    let directory = tempfile::tempdir().unwrap();
+    let home = directory.path().join("home");
+    let findings = places::check(&Home { socket: home.join("daemon.sock"), directory: home });
+    assert_eq!(findings[0].state, State::Note);
+    assert!(findings.iter().all(|finding| finding.state != State::Problem), "{findings:?}");
+}
+
+#[test]
+fn what_others_can_read_is_a_problem_with_its_remedy() {
+    let home = tempfile::tempdir().unwrap();
+    let sockets = tempfile::tempdir().unwrap();
+    fs::write(home.path().join("secrets"), "{}").unwrap();
+    fs::create_dir(home.path().join("lost")).unwrap();
+    fs::write(home.path().join("lost/piece"), "").unwrap();
+    mode(home.path(), 0o755);
+    mode(&home.path().join("secrets"), 0o644);
+    mode(sockets.path(), 0o700);
+    let place = Home { directory: home.path().to_owned(), socket: sockets.path().join("daemon.sock") };
+    let findings = places::check(&place);
+    let expected =
+        [("home", State::Problem), ("secrets", State::Problem), ("logs", State::Warning), ("socket", State::Ok)];
+    assert_eq!(states(&findings)[..4], expected);
+    assert_eq!(findings[0].fix, Some(format!("chmod 700 '{}'", home.path().display())));
+    assert!(findings[1].fix.as_ref().unwrap().starts_with("chmod 600"));
+
+    mode(home.path(), 0o700);
+    mode(&home.path().join("secrets"), 0o600);
+    assert_eq!(states(&places::check(&place))[..2], [("home", State::Ok), ("secrets", State::Ok)]);
+}
+
+#[test]
+fn room_on_the_disk_is_judged_by_what_the_daemon_needs() {
+    assert_eq!(places::judged((16 << 20) - 1).state, State::Problem);
+    assert_eq!(places::judged(16 << 20).state, State::Warning);
+    assert_eq!(places::judged(256 << 20).state, State::Ok);
+}
+
+#[test]
+fn another_version_is_named_with_the_way_to_end_it() {
+    assert_eq!(running::version(env!("CARGO_PKG_VERSION"), 42).state, State::Ok);
+    let other = running::version("99.0.0", 42);
+    assert_eq!(other.state, State::Warning);
+    assert!(other.fix.unwrap().contains("`kill 42`"));
+}
+
+#[test]
+fn the_weaker_store_of_keys_is_named() {
+    let finding = running::keys(&Settings::default());
+    assert!(finding.message.contains("weaker than a keyring"), "{finding:?}");
+}
+
+#[test]
+fn an_endpoint_that_runs_would_not_find_is_a_problem() {
+    let endpoint = |url: &str, enabled, has_credential, builtin| Endpoint {
+        endpoint_id: "e-1".into(),
+        name: "work".to_owned(),
+        provider: Provider::OpenaiCompatible,
+        base_url: Some(url.to_owned()),
+        model: "big".to_owned(),
+        context_tokens: None,
+        is_default: true,
+        for_subtasks: false,
+        enabled,
+        capability: None,
+        good_for: None,
+        prices: None,
+        has_credential,
+        builtin,
+        revision: 1,
+    };
+    let state = |endpoint, default: Option<&str>| {
+        let settings = Settings { default_endpoint_id: default.map(Into::into), ..Settings::default() };
+        running::default_endpoint(&[endpoint], &settings, "ropewalk").state
+    };
+    let remote = "https://api.example.com/v1";
+    assert_eq!(state(endpoint(remote, true, true, false), Some("e-1")), State::Ok);
+    assert_eq!(state(endpoint(remote, true, true, false), None), State::Problem);
+    assert_eq!(state(endpoint(remote, true, true, false), Some("e-2")), State::Problem);
+    assert_eq!(state(endpoint(remote, false, true, false), Some("e-1")), State::Problem);
+    assert_eq!(state(endpoint(remote, true, false, false), Some("e-1")), State::Warning);
+    assert_eq!(state(endpoint("http://127.0.0.1:8089/v1", true, false, false), Some("e-1")), State::Ok);
+    assert_eq!(state(endpoint(remote, true, false, true), Some("e-1")), State::Note);
+}

@@ -1,0 +1,212 @@
+//! The commands against a daemon on a temporary home: what they print, where, and how they end.
+
+use std::{ffi::OsString, path::Path};
+
+use clap::Parser;
+use serde_json::Value;
+
+use crate::{
+    cli::{
+        Cli, Environment, Exit, Out,
+        out::testing::{Written, captured},
+        run_command,
+        session::Context,
+    },
+    server::Home,
+    start::{Config, Running, start},
+};
+
+/// A daemon, and the command line that talks to it through pipes.
+struct Bench {
+    home: tempfile::TempDir,
+    running: Running,
+}
+
+/// How a command ended and what it printed.
+struct Done {
+    exit: Exit,
+    stdout: String,
+    stderr: String,
+}
+
+impl Done {
+    /// The lines of stdout, each of them JSON.
+    fn json(&self) -> Vec<Value> {
+        self.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+}
+
+impl Bench {
+    async fn new() -> Self {
+        let home = tempfile::tempdir().unwrap();
+        // A daemon refuses a socket in a directory others may enter, so it makes its own one.
+        let directory = home.path().join("home");
+        let place = Home { socket: directory.join("daemon.sock"), directory };
+        let running = start(Config { home: place, idle_exit_ms: None }).await.unwrap();
+        Self { home, running }
+    }
+
+    async fn run(&self, arguments: &[&str]) -> Done {
+        command(&self.home.path().join("home"), arguments).await
+    }
+
+    async fn end(self) {
+        self.running.daemon().stop(1_000);
+        self.running.wait().await;
+    }
+}
+
+async fn command(home: &Path, arguments: &[&str]) -> Done {
+    let (out, stdout, stderr): (Out, Written, Written) = captured(false);
+    let cli = Cli::try_parse_from(["ropewalk"].iter().chain(arguments)).unwrap();
+    let home = home.as_os_str().to_owned();
+    let environment = Environment::new(move |variable| match variable {
+        "ROPEWALK_HOME" => Some(home.clone()),
+        "WORK_KEY" => Some(OsString::from("sk-1")),
+        _ => None,
+    });
+    let exit = run_command(cli.command, &Context { global: cli.global, environment, out }).await;
+    Done { exit, stdout: stdout.text(), stderr: stderr.text() }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_prints_its_answer_alone_on_stdout_and_goes_on_with_continue() {
+    let bench = Bench::new().await;
+    let done = bench.run(&["run", "--title", "Greetings", "say hello"]).await;
+    assert_eq!((done.exit, &*done.stdout, &*done.stderr), (Exit::DONE, "hello\n", ""));
+
+    let done = bench.run(&["run", "--continue", "call nonsense {}"]).await;
+    assert_eq!(done.exit, Exit::DONE);
+    assert!(done.stderr.contains("→ nonsense {}\n✗ nonsense unknown_tool: "), "{}", done.stderr);
+
+    let listed = bench.run(&["threads"]).await;
+    assert!(listed.stdout.ends_with("just now  Greetings\n"), "{}", listed.stdout);
+    let thread = listed.stdout.split_whitespace().next().unwrap();
+    let shown = bench.run(&["threads", "show", thread]).await;
+    assert!(shown.stdout.starts_with("Greetings\n\nuser\nsay hello\n\nassistant\nhello\n"), "{}", shown.stdout);
+    bench.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_for_programs_is_its_events_and_then_the_run() {
+    let bench = Bench::new().await;
+    let done = bench.run(&["run", "--json", "say hello"]).await;
+    let lines = done.json();
+    let (run, events) = lines.split_last().unwrap();
+    let kinds: Vec<_> = events.iter().map(|event| event["event"]["type"].as_str().unwrap()).collect();
+    assert_eq!((kinds[0], kinds[1], *kinds.last().unwrap()), ("runStarted", "itemCompleted", "runCompleted"));
+    assert_eq!(run["run"]["state"], "completed");
+    assert_eq!(run["run"]["outcome"]["text"], "hello");
+    assert_eq!((done.exit, &*done.stderr), (Exit::DONE, ""));
+    bench.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_failed_run_says_why_and_ends_with_1() {
+    let bench = Bench::new().await;
+    let done = bench.run(&["run", "say so far\nfail badRequest"]).await;
+    assert_eq!((done.exit, &*done.stdout), (Exit::FAILED, "so far\n"));
+    assert!(done.stderr.contains("✗ The run failed: "), "{}", done.stderr);
+    bench.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn without_a_terminal_questions_are_declined_and_it_is_said() {
+    let bench = Bench::new().await;
+    let question = r#"call ask_user {"questions":[{"id":"q","text":"Which one?"}]}"#;
+    let done = bench.run(&["run", question]).await;
+    assert_eq!(done.exit, Exit::DONE);
+    let said = "not answered \"Which one?\": nobody was asked, as there is no terminal\n";
+    assert!(done.stderr.contains(said), "{}", done.stderr);
+    bench.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_endpoint_is_added_with_its_key_used_and_removed() {
+    let bench = Bench::new().await;
+    let add = ["endpoint", "add", "work", "--url", "https://api.example.com/v1", "--model", "big"];
+    let done = bench.run(&[&add[..], &["--key-env", "WORK_KEY"]].concat()).await;
+    assert_eq!(done.exit, Exit::DONE, "{}", done.stderr);
+    assert!(done.stdout.ends_with("The key of work is stored.\n"), "{}", done.stdout);
+
+    let again = bench.run(&add).await;
+    assert_eq!(again.exit, Exit::FAILED);
+    assert!(again.stderr.contains("There is an endpoint `work` already"), "{}", again.stderr);
+
+    let listed = bench.run(&["endpoint", "list", "--json"]).await;
+    let endpoints = listed.json()[0]["items"].clone();
+    let work = endpoints.as_array().unwrap().iter().find(|endpoint| endpoint["name"] == "work").unwrap();
+    assert_eq!(work["hasCredential"], true);
+    assert!(!listed.stdout.contains("sk-1"));
+
+    assert_eq!(bench.run(&["endpoint", "use", "work"]).await.stdout, "work is the default now.\n");
+    let unknown = bench.run(&["endpoint", "use", "wrok"]).await;
+    assert!(unknown.stderr.contains("There is no endpoint `wrok`. There is: "), "{}", unknown.stderr);
+    let unset = bench.run(&["endpoint", "key", "work", "--key-env", "NOT_SET"]).await;
+    assert_eq!((unset.exit, unset.stderr.contains("NOT_SET is not set")), (Exit::USAGE, true));
+
+    assert_eq!(bench.run(&["endpoint", "key", "work", "--remove"]).await.exit, Exit::DONE);
+    assert_eq!(bench.run(&["endpoint", "remove", "work"]).await.exit, Exit::DONE);
+    bench.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn rules_and_settings_are_set_shown_and_taken_back() {
+    let bench = Bench::new().await;
+    let set = bench.run(&["policy", "set", "deny", "--tool", "client:bot/get_issue"]).await;
+    assert!(set.stdout.starts_with("deny client:bot/get_issue everywhere ("), "{}{}", set.stdout, set.stderr);
+    let listed = bench.run(&["policy", "list"]).await;
+    let (id, rule) = listed.stdout.trim_end().split_once("  ").unwrap();
+    assert_eq!(rule, "deny client:bot/get_issue everywhere");
+    assert_eq!(bench.run(&["policy", "remove", id]).await.exit, Exit::DONE);
+
+    let set = bench.run(&["settings", "set", "--approval-ms", "never"]).await;
+    assert!(set.stdout.contains("approval-ms          never\n"), "{}", set.stdout);
+    let refused = bench.run(&["settings", "set", "--approval-ms", "1", "--json"]).await;
+    assert_eq!((refused.exit, &*refused.stdout), (Exit::FAILED, ""));
+    let error: Value = serde_json::from_str(&refused.stderr).unwrap();
+    assert_eq!(error["error"]["data"]["path"], "/approvalMs");
+    bench.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn doctor_asks_a_running_daemon_and_starts_none() {
+    let bench = Bench::new().await;
+    let done = bench.run(&["doctor", "--json"]).await;
+    let report = &done.json()[0];
+    let checks: Vec<_> = report["findings"].as_array().unwrap().iter().map(|finding| &finding["check"]).collect();
+    assert_eq!((done.exit, &report["ok"]), (Exit::DONE, &Value::Bool(true)), "{report:#}");
+    assert!(checks.iter().any(|check| *check == "endpoints"), "{report:#}");
+    bench.end().await;
+
+    let empty = tempfile::tempdir().unwrap();
+    let done = command(&empty.path().join("home"), &["doctor"]).await;
+    assert_eq!(done.exit, Exit::DONE);
+    assert!(done.stdout.contains("none runs now"), "{}", done.stdout);
+    assert!(!empty.path().join("home").exists());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_demo_ends_well_whether_or_not_somebody_can_be_asked() {
+    let nowhere = tempfile::tempdir().unwrap();
+    let accepted = command(nowhere.path(), &["demo", "--yes"]).await;
+    assert_eq!(accepted.exit, Exit::DONE);
+    assert!(accepted.stdout.contains("bell       ding-ding  ding-ding  ding-ding\n"), "{}", accepted.stdout);
+    assert!(accepted.stdout.contains("model      ring_bell: Six bells: the watch is 3 hours old.\n"));
+    assert_eq!(accepted.stderr, "accepted ring_bell 6: --yes\n");
+
+    let declined = command(nowhere.path(), &["demo"]).await;
+    assert_eq!(declined.exit, Exit::DONE);
+    assert!(!declined.stdout.contains("ding-ding"));
+    assert!(declined.stdout.contains("What next"));
+    assert!(declined.stderr.starts_with("declined ring_bell 6: nobody was asked"), "{}", declined.stderr);
+}
+
+#[tokio::test]
+async fn the_schema_is_printed_without_a_daemon() {
+    let nowhere = tempfile::tempdir().unwrap();
+    let done = command(nowhere.path(), &["schema"]).await;
+    assert_eq!(serde_json::from_str::<Value>(&done.stdout).unwrap(), ropewalk_protocol::bundle());
+    let hash = command(nowhere.path(), &["schema", "--hash"]).await;
+    assert_eq!(hash.stdout.trim_end(), ropewalk_protocol::schema_hash());
+}
