@@ -7,8 +7,8 @@
 mod actor;
 mod attached;
 mod bus;
-pub(crate) mod history;
-pub(crate) mod live;
+mod history;
+mod live;
 pub mod lookup;
 mod operations;
 pub mod rows;
@@ -19,7 +19,7 @@ mod trouble;
 mod turn;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::{
     collections::{BTreeMap, HashMap},

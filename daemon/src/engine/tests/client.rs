@@ -15,15 +15,15 @@ use super::life::soon;
 use crate::engine::{AttachedClient, ConnectionId, Offer, Resume, Resumed, ThreadHandle};
 
 /// What a client is told.
-pub(super) enum Told {
+pub(crate) enum Told {
     Offer(Offer, ThreadHandle),
     Settled(InteractionSettledParams),
     Invalid(InteractionInvalidAnswerParams),
 }
 
 /// The test's end of a client.
-pub(super) struct Person {
-    pub(super) end: Arc<dyn AttachedClient>,
+pub(crate) struct Person {
+    pub(crate) end: Arc<dyn AttachedClient>,
     told: UnboundedReceiver<Told>,
 }
 
@@ -38,18 +38,18 @@ struct End {
 static CONNECTIONS: AtomicU64 = AtomicU64::new(1);
 
 /// An offer a client was made.
-pub(super) struct Offered {
-    pub(super) offer: Offer,
-    pub(super) thread: ThreadHandle,
+pub(crate) struct Offered {
+    pub(crate) offer: Offer,
+    pub(crate) thread: ThreadHandle,
 }
 
 impl Person {
     /// A client that named itself `instance` and can settle everything.
-    pub(super) fn new(instance: &str) -> Self {
+    pub(crate) fn new(instance: &str) -> Self {
         Self::with(instance, true, Capabilities { approvals: true, input: true, navigation: false })
     }
 
-    pub(super) fn with(instance: &str, is_lasting: bool, capabilities: Capabilities) -> Self {
+    pub(crate) fn with(instance: &str, is_lasting: bool, capabilities: Capabilities) -> Self {
         let (sender, told) = unbounded_channel();
         let connection = ConnectionId(CONNECTIONS.fetch_add(1, Ordering::Relaxed));
         let client = ClientRef { client_name: "bot".into(), instance_id: instance.into() };
@@ -57,7 +57,7 @@ impl Person {
     }
 
     /// Attaches, follows the events, and is offered what is open.
-    pub(super) async fn resume(&self, thread: &ThreadHandle) -> Resumed {
+    pub(crate) async fn resume(&self, thread: &ThreadHandle) -> Resumed {
         let resume = Resume {
             client: self.end.clone(),
             tools: None,
@@ -72,17 +72,17 @@ impl Person {
     }
 
     /// The connection breaks.
-    pub(super) async fn breaks(&self, thread: &ThreadHandle) {
+    pub(crate) async fn breaks(&self, thread: &ThreadHandle) {
         thread.leave(self.end.connection(), false).await;
     }
 
     /// The next thing it is told.
-    pub(super) async fn told(&mut self) -> Told {
+    pub(crate) async fn told(&mut self) -> Told {
         soon(self.told.recv()).await.expect("the client is told something")
     }
 
     /// The next request it is offered.
-    pub(super) async fn offered(&mut self, method: &str) -> Offered {
+    pub(crate) async fn offered(&mut self, method: &str) -> Offered {
         loop {
             if let Told::Offer(offer, thread) = self.told().await {
                 assert_eq!(offer.method, method);
@@ -92,7 +92,7 @@ impl Person {
     }
 
     /// The next settlement it is told of.
-    pub(super) async fn settled(&mut self) -> InteractionSettledParams {
+    pub(crate) async fn settled(&mut self) -> InteractionSettledParams {
         loop {
             if let Told::Settled(params) = self.told().await {
                 return params;
@@ -101,7 +101,7 @@ impl Person {
     }
 
     /// The next refusal of an answer of its.
-    pub(super) async fn refused(&mut self) -> InteractionInvalidAnswerParams {
+    pub(crate) async fn refused(&mut self) -> InteractionInvalidAnswerParams {
         loop {
             if let Told::Invalid(params) = self.told().await {
                 return params;
@@ -110,34 +110,34 @@ impl Person {
     }
 
     /// What it has been told and not looked at.
-    pub(super) fn unread(&self) -> usize {
+    pub(crate) fn unread(&self) -> usize {
         self.told.len()
     }
 
     /// Answers a request.
-    pub(super) async fn answers(&self, offered: &Offered, answer: Value) {
+    pub(crate) async fn answers(&self, offered: &Offered, answer: Value) {
         let answer = to_raw_value(&answer).unwrap();
         offered.thread.answered(self.end.clone(), offered.id().clone(), Ok(answer)).await;
     }
 
     /// Says that it will not answer.
-    pub(super) async fn says_not_i(&self, offered: &Offered) {
+    pub(crate) async fn says_not_i(&self, offered: &Offered) {
         let error = RpcError::not_found("anybody", "here");
         offered.thread.answered(self.end.clone(), offered.id().clone(), Err(error)).await;
     }
 
     /// Answers a tool call with text.
-    pub(super) async fn returns(&self, offered: &Offered, text: &str) {
+    pub(crate) async fn returns(&self, offered: &Offered, text: &str) {
         self.answers(offered, json!({"success": true, "contentItems": [{"type": "text", "text": text}]})).await;
     }
 }
 
 impl Offered {
-    pub(super) const fn id(&self) -> &InteractionId {
+    pub(crate) const fn id(&self) -> &InteractionId {
         &self.offer.interaction_id
     }
 
-    pub(super) fn params(&self) -> Value {
+    pub(crate) fn params(&self) -> Value {
         serde_json::from_str(self.offer.params.get()).unwrap()
     }
 }

@@ -183,3 +183,35 @@ async fn a_client_whose_attaching_failed_is_not_attached() {
     let attached = thread.turn(|turn| Ok(turn.live.attached.len())).await.unwrap();
     assert_eq!(attached, 1);
 }
+
+#[tokio::test]
+async fn a_commit_whose_index_cannot_be_written_stands() {
+    let (life, person) = (Life::first().await, Person::new("in-A"));
+    let thread = life.start(&person, Vec::new()).await;
+    life.store.store.fail_next(FailPoint::Index);
+    begin(&thread, "kept").await;
+    assert_eq!(life.said(&thread).await, ["User: kept"]);
+    life.crash(std::time::Duration::ZERO).await;
+}
+
+#[tokio::test]
+async fn a_crash_before_the_sync_loses_what_was_never_answered_and_one_after_it_loses_nothing() {
+    for (point, said) in [(FailPoint::HangBeforeSync, Vec::new()), (FailPoint::HangAfterSync, vec!["User: in"])] {
+        let (life, person) = (Life::first().await, Person::new("in-A"));
+        let thread = life.start(&person, Vec::new()).await;
+        life.store.store.fail_next(point);
+        let (id, asking) = (thread.id().clone(), thread.clone());
+        let answer =
+            tokio::spawn(async move { asking.submit(super::life::request(&asking, "in", Default::default())).await });
+        idle().await;
+        assert!(!answer.is_finished());
+        let mut life = life.crash(std::time::Duration::ZERO).await;
+        let thread = life.thread(&id);
+        assert_eq!(life.said(&thread).await, said);
+        if !said.is_empty() {
+            life.asked().await.ends("Done.");
+        }
+        idle().await;
+        assert!(!life.is_asked());
+    }
+}

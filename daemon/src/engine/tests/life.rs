@@ -27,20 +27,20 @@ use crate::{
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// One life of a daemon.
-pub(super) struct Life {
-    pub(super) daemon: Arc<Daemon>,
-    pub(super) store: Arc<Spy>,
-    pub(super) clock: ManualClock,
+pub(crate) struct Life {
+    pub(crate) daemon: Arc<Daemon>,
+    pub(crate) store: Arc<Spy>,
+    pub(crate) clock: ManualClock,
     asked: UnboundedReceiver<Asked>,
 }
 
 /// Waits, but not for ever.
-pub(super) async fn soon<T>(waited: impl Future<Output = T>) -> T {
+pub(crate) async fn soon<T>(waited: impl Future<Output = T>) -> T {
     tokio::time::timeout(PATIENCE, waited).await.expect("what was waited for happens soon")
 }
 
 /// Lets everything that can go on go on. There is no disk and no other thread, so that some turns are enough.
-pub(super) async fn idle() {
+pub(crate) async fn idle() {
     for _ in 0..300 {
         tokio::task::yield_now().await;
     }
@@ -48,14 +48,14 @@ pub(super) async fn idle() {
 
 impl Life {
     /// The first life.
-    pub(super) async fn first() -> Self {
+    pub(crate) async fn first() -> Self {
         let projector = Arc::new(ThreadProjector::default());
         let clock = ManualClock::new("2026-11-30T10:00:00Z".parse().unwrap());
         Self::over(MemoryStore::with_projector(projector), clock).await
     }
 
     /// A life over what the last one left.
-    pub(super) async fn over(store: MemoryStore, clock: ManualClock) -> Self {
+    pub(crate) async fn over(store: MemoryStore, clock: ManualClock) -> Self {
         let store = Spy::new(store);
         let (script, asked) = Script::new();
         let parts = Parts {
@@ -69,7 +69,7 @@ impl Life {
     }
 
     /// The daemon dies and is started again `later`. The index is the one a rebuild from the logs makes.
-    pub(super) async fn crash(self, later: Duration) -> Self {
+    pub(crate) async fn crash(self, later: Duration) -> Self {
         let (kept, rebuilt) = (self.store.store.crash(), self.store.store.crash_without_index());
         assert_eq!(Spy::rows(&kept), Spy::rows(&rebuilt), "an index built from the logs is another one");
         let clock = ManualClock::new(self.clock.now());
@@ -77,37 +77,37 @@ impl Life {
         Self::over(rebuilt, clock).await
     }
 
-    pub(super) fn engine(&self) -> &Arc<Engine> {
+    pub(crate) fn engine(&self) -> &Arc<Engine> {
         &self.daemon.engine
     }
 
-    pub(super) fn thread(&self, id: &ThreadId) -> ThreadHandle {
+    pub(crate) fn thread(&self, id: &ThreadId) -> ThreadHandle {
         self.engine().thread(id).unwrap()
     }
 
     /// Time passes, once everybody has gone to sleep.
-    pub(super) async fn passes(&self, duration: Duration) {
+    pub(crate) async fn passes(&self, duration: Duration) {
         idle().await;
         self.clock.advance(duration);
         idle().await;
     }
 
     /// The next request the model gets.
-    pub(super) async fn asked(&mut self) -> Asked {
+    pub(crate) async fn asked(&mut self) -> Asked {
         soon(self.asked.recv()).await.expect("the model is asked")
     }
 
     /// Whether the model has been asked and nobody has looked.
-    pub(super) fn is_asked(&self) -> bool {
+    pub(crate) fn is_asked(&self) -> bool {
         !self.asked.is_empty()
     }
 
     /// A thread of `person`, with these tools.
-    pub(super) async fn start(&self, person: &Person, tools: Vec<Arc<ClientTool>>) -> ThreadHandle {
+    pub(crate) async fn start(&self, person: &Person, tools: Vec<Arc<ClientTool>>) -> ThreadHandle {
         soon(self.engine().start(self.request(person, tools))).await.unwrap().thread
     }
 
-    pub(super) fn request(&self, person: &Person, tools: Vec<Arc<ClientTool>>) -> StartRequest {
+    pub(crate) fn request(&self, person: &Person, tools: Vec<Arc<ClientTool>>) -> StartRequest {
         let project = self.daemon.catalogue.snapshot().default_project().project_id.clone();
         StartRequest {
             start: StartThread {
@@ -127,7 +127,7 @@ impl Life {
     }
 
     /// A run as it is now, ended or not.
-    pub(super) async fn run(&self, thread: &ThreadHandle, id: &RunId) -> Run {
+    pub(crate) async fn run(&self, thread: &ThreadHandle, id: &RunId) -> Run {
         match soon(thread.run_now(id.clone())).await.unwrap().0 {
             Some(run) => run,
             None => self.engine().run(id).unwrap(),
@@ -135,12 +135,12 @@ impl Life {
     }
 
     /// A run once it has ended.
-    pub(super) async fn ended(&self, thread: &ThreadHandle, id: &RunId) -> Run {
+    pub(crate) async fn ended(&self, thread: &ThreadHandle, id: &RunId) -> Run {
         self.until(thread, id, |run| run.state.is_terminal()).await
     }
 
     /// A run once it waits for somebody.
-    pub(super) async fn waiting(&self, thread: &ThreadHandle, id: &RunId) -> Run {
+    pub(crate) async fn waiting(&self, thread: &ThreadHandle, id: &RunId) -> Run {
         self.until(thread, id, |run| run.state == RunStatus::Waiting).await
     }
 
@@ -156,7 +156,7 @@ impl Life {
     }
 
     /// Checks a thread's chain, and returns who says what in it, oldest first.
-    pub(super) async fn said(&self, thread: &ThreadHandle) -> Vec<String> {
+    pub(crate) async fn said(&self, thread: &ThreadHandle) -> Vec<String> {
         let head = soon(thread.turn(|turn| Ok(turn.state().branches.values().next().unwrap().head.clone()))).await;
         let shared = thread.shared();
         let (found, rest) = history::chain(shared, thread.id(), head.unwrap(), usize::MAX).await.unwrap();
@@ -171,7 +171,7 @@ impl Life {
     }
 }
 
-pub(super) fn request(thread: &ThreadHandle, text: &str, unattended: Unattended) -> SubmitRequest {
+pub(crate) fn request(thread: &ThreadHandle, text: &str, unattended: Unattended) -> SubmitRequest {
     SubmitRequest {
         submission: Submission {
             branch_id: thread.id().clone().into(),
@@ -185,17 +185,17 @@ pub(super) fn request(thread: &ThreadHandle, text: &str, unattended: Unattended)
     }
 }
 
-pub(super) async fn submit(thread: &ThreadHandle, text: &str) -> RunSubmitted {
+pub(crate) async fn submit(thread: &ThreadHandle, text: &str) -> RunSubmitted {
     soon(thread.submit(request(thread, text, Unattended::Decline))).await.unwrap()
 }
 
 /// Submits to an idle branch.
-pub(super) async fn begin(thread: &ThreadHandle, text: &str) -> RunId {
+pub(crate) async fn begin(thread: &ThreadHandle, text: &str) -> RunId {
     submit(thread, text).await.run_id.unwrap()
 }
 
 /// Client tools that take any object; `fields` of a declaration go over that.
-pub(super) fn tools(declared: &[(&str, Value)]) -> Vec<Arc<ClientTool>> {
+pub(crate) fn tools(declared: &[(&str, Value)]) -> Vec<Arc<ClientTool>> {
     let declare = |(name, fields): &(&str, Value)| {
         let mut tool = json!({"name": name, "description": "A tool.", "inputSchema": {"type": "object"}});
         for (name, value) in fields.as_object().unwrap() {
@@ -208,29 +208,37 @@ pub(super) fn tools(declared: &[(&str, Value)]) -> Vec<Arc<ClientTool>> {
 }
 
 /// Tools that take any object and are allowed.
-pub(super) fn plain(names: &[&str]) -> Vec<Arc<ClientTool>> {
+pub(crate) fn plain(names: &[&str]) -> Vec<Arc<ClientTool>> {
     tools(&names.iter().map(|name| (*name, json!({}))).collect::<Vec<_>>())
 }
 
 /// A tool people are asked about.
-pub(super) fn asking(name: &str) -> Vec<Arc<ClientTool>> {
+pub(crate) fn asking(name: &str) -> Vec<Arc<ClientTool>> {
     tools(&[(name, json!({"approval": "ask"}))])
 }
 
 /// Every event of a thread.
-pub(super) async fn events(thread: &ThreadHandle) -> Vec<ThreadEvent> {
-    soon(thread.events(0, 10_000)).await.unwrap().events
+pub(crate) async fn events(thread: &ThreadHandle) -> Vec<ThreadEvent> {
+    let (mut all, mut after) = (Vec::new(), 0);
+    loop {
+        let page = soon(thread.events(after, 1_000)).await.unwrap();
+        if page.events.is_empty() {
+            return all;
+        }
+        all.extend(page.events);
+        after = page.next_after;
+    }
 }
 
 /// The types of a thread's events.
-pub(super) async fn types(thread: &ThreadHandle) -> Vec<String> {
+pub(crate) async fn types(thread: &ThreadHandle) -> Vec<String> {
     let events = events(thread).await;
     let name = |event: &ThreadEvent| serde_json::to_value(&event.event).unwrap()["type"].as_str().unwrap().to_owned();
     events.iter().map(name).collect()
 }
 
 /// The items of a thread that are complete, in order, those of users left out.
-pub(super) async fn completed(thread: &ThreadHandle) -> Vec<Item> {
+pub(crate) async fn completed(thread: &ThreadHandle) -> Vec<Item> {
     let items = events(thread).await.into_iter().filter_map(|event| match event.event {
         Event::ItemCompleted { item } => Some(item),
         _ => None,
@@ -239,7 +247,7 @@ pub(super) async fn completed(thread: &ThreadHandle) -> Vec<Item> {
 }
 
 /// The code and effect of the calls that are complete, in order.
-pub(super) async fn call_ends(thread: &ThreadHandle) -> Vec<Value> {
+pub(crate) async fn call_ends(thread: &ThreadHandle) -> Vec<Value> {
     let items = completed(thread).await;
     let calls = items.iter().map(|item| serde_json::to_value(item).unwrap()).filter(|item| item["kind"] == "toolCall");
     calls.map(|item| json!([item["state"], item["error"]["code"], item["effect"]])).collect()

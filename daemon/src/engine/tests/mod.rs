@@ -1,11 +1,11 @@
 //! Tests of threads and runs over the store in memory: time moves when a test says so, and a model says what it is told to.
 
 mod calls;
-mod client;
+pub(crate) mod client;
 mod crash;
 mod group;
-mod life;
-mod model;
+pub(crate) mod life;
+pub(crate) mod model;
 mod park;
 mod presence;
 mod spy;

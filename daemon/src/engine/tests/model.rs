@@ -18,16 +18,16 @@ use crate::{
 type Said = Result<ModelEvent, ModelError>;
 
 /// The model's end, and the factory that gives it to every endpoint.
-pub(super) struct Script(UnboundedSender<Asked>);
+pub(crate) struct Script(UnboundedSender<Asked>);
 
 /// One request, and where its answer goes.
-pub(super) struct Asked {
-    pub(super) request: ModelRequest,
+pub(crate) struct Asked {
+    pub(crate) request: ModelRequest,
     says: UnboundedSender<Said>,
 }
 
 impl Script {
-    pub(super) fn new() -> (Arc<Self>, UnboundedReceiver<Asked>) {
+    pub(crate) fn new() -> (Arc<Self>, UnboundedReceiver<Asked>) {
         let (asks, asked) = unbounded_channel();
         (Arc::new(Self(asks)), asked)
     }
@@ -55,22 +55,22 @@ impl Model for Script {
 
 impl Asked {
     /// The model says a part of its answer.
-    pub(super) fn says(&self, text: &str) {
+    pub(crate) fn says(&self, text: &str) {
         let _ = self.says.send(Ok(ModelEvent::Text(text.to_owned())));
     }
 
     /// The model ends its answer with text.
-    pub(super) fn ends(self, text: &str) {
+    pub(crate) fn ends(self, text: &str) {
         self.answers(text, &[]);
     }
 
     /// The model ends its answer with calls.
-    pub(super) fn calls(self, calls: &[(&str, &str)]) {
+    pub(crate) fn calls(self, calls: &[(&str, &str)]) {
         self.answers("", calls);
     }
 
     /// The model fails.
-    pub(super) fn fails(self) {
+    pub(crate) fn fails(self) {
         let message = "The answer was cut off.".to_owned();
         let _ = self.says.send(Err(ModelError {
             kind: RunErrorKind::CutOff,
@@ -81,12 +81,12 @@ impl Asked {
     }
 
     /// Whether nobody listens any more.
-    pub(super) fn is_dropped(&self) -> bool {
+    pub(crate) fn is_dropped(&self) -> bool {
         self.says.is_closed()
     }
 
     /// Who says what in the history it was asked with.
-    pub(super) fn history(&self) -> Vec<String> {
+    pub(crate) fn history(&self) -> Vec<String> {
         let say = |message: &Arc<crate::models::ChainMessage>| {
             let texts: Vec<&str> = message.message.content.iter().filter_map(Part::as_text).collect();
             let role = match message.message.role {

@@ -12,17 +12,17 @@ use tokio::sync::watch;
 use crate::store::{Commit, Key, LogName, MemoryStore, Record, Rows, Scan, Store, StoreError, StoreSizes};
 
 /// The store in memory, seen and held up by a test.
-pub(super) struct Spy {
-    pub(super) store: Arc<MemoryStore>,
+pub(crate) struct Spy {
+    pub(crate) store: Arc<MemoryStore>,
     /// How many records each commit to a thread had.
-    pub(super) commits: Mutex<Vec<usize>>,
+    pub(crate) commits: Mutex<Vec<usize>>,
     /// Whether rows cannot be read.
-    pub(super) is_blind: AtomicBool,
+    pub(crate) is_blind: AtomicBool,
     held: watch::Sender<bool>,
 }
 
 impl Spy {
-    pub(super) fn new(store: MemoryStore) -> Arc<Self> {
+    pub(crate) fn new(store: MemoryStore) -> Arc<Self> {
         Arc::new(Self {
             store: Arc::new(store),
             commits: Mutex::default(),
@@ -32,12 +32,12 @@ impl Spy {
     }
 
     /// Holds commits to threads up, or lets them go.
-    pub(super) fn hold(&self, held: bool) {
+    pub(crate) fn hold(&self, held: bool) {
         self.held.send_replace(held);
     }
 
     /// Every row there is.
-    pub(super) fn rows(store: &MemoryStore) -> Vec<(String, String)> {
+    pub(crate) fn rows(store: &MemoryStore) -> Vec<(String, String)> {
         let scan = Scan { prefix: Key(Vec::new()), after: None, reverse: false, limit: usize::MAX };
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).replace('\0', "/");
         store.scan(&scan).unwrap().iter().map(|(key, value)| (text(&key.0), text(value))).collect()

@@ -6,7 +6,7 @@ use ropewalk_protocol::{ItemBody, ItemState, OutcomeStatus};
 
 use super::{
     client::Person,
-    life::{Life, begin, completed, idle, types},
+    life::{Life, begin, completed, idle, soon, submit, types},
 };
 use crate::engine::{StopTarget, ThreadHandle, history};
 
@@ -109,4 +109,58 @@ async fn a_crash_while_text_streams_asks_again_and_keeps_what_a_checkpoint_had()
     assert_eq!(life.said(&thread).await, ["User: go", "Assistant: Once more"]);
     let expected = ["itemStarted", "itemCompleted", "itemStarted", "itemCompleted", "runCompleted"];
     assert_eq!(types(&thread).await[4..], expected);
+}
+
+#[tokio::test]
+async fn what_was_said_in_the_moment_of_a_stop_is_kept() {
+    let (mut life, person) = (Life::first().await, Person::new("in-A"));
+    let thread = life.start(&person, Vec::new()).await;
+    let run = begin(&thread, "go").await;
+    let asked = life.asked().await;
+    asked.says("Half ");
+    idle().await;
+    // The owner of the thread is busy with a commit while the last words and the stop come in.
+    life.store.hold(true);
+    let (busy, stopping) = (thread.clone(), thread.clone());
+    let queued = tokio::spawn(async move { submit(&busy, "next").await });
+    idle().await;
+    asked.says("a sentence");
+    idle().await;
+    let (by, id) = (person.end.client_ref().clone(), run.clone());
+    let stopped = tokio::spawn(async move { stopping.stop(StopTarget::Run(id), by, None).await });
+    idle().await;
+    life.store.hold(false);
+    soon(queued).await.unwrap();
+    soon(stopped).await.unwrap().unwrap();
+    life.ended(&thread, &run).await;
+    assert_eq!(only_text(&thread).await.0, "Half a sentence");
+}
+
+#[tokio::test]
+async fn a_log_full_of_checkpoints_is_read_to_its_end() {
+    let (mut life, person) = (Life::first().await, Person::new("in-A"));
+    let thread = life.start(&person, Vec::new()).await;
+    let run = begin(&thread, "go").await;
+    let asked = life.asked().await;
+    let line = "x".repeat(12_000);
+    for _ in 0..60 {
+        asked.says(&line);
+        idle().await;
+        life.clock.advance(SECOND);
+    }
+    asked.ends(&line.repeat(60));
+    life.ended(&thread, &run).await;
+    assert!(checkpoints(&thread).await.len() > 50);
+    let mut after = 0;
+    let mut count = 0;
+    loop {
+        let page = thread.events(after, 1).await.unwrap();
+        let Some(last) = page.events.last() else { break };
+        (after, count) = (last.seq.unwrap(), count + 1);
+    }
+    assert_eq!(count, types(&thread).await.len());
+    assert_eq!(count, 7);
+    assert_eq!(life.said(&thread).await.len(), 2);
+    begin(&thread, "more").await;
+    assert_eq!(life.asked().await.history().len(), 3);
 }
