@@ -178,8 +178,8 @@ pub(super) async fn an_allow_set_before_the_tool_was_seen_holds_for_the_digest_i
 
 pub(super) async fn always_allowed_in_one_thread_stays_denied_and_asked_about_in_others(subject: Fresh) {
     let mut bot = subject.bot().await;
-    let act = tool_with("act", json!({"approval": "ask"}));
-    let (a, b, c) = (bot.start(&[act.clone()]).await, bot.start(&[act.clone()]).await, bot.start(&[act]).await);
+    let act = [tool_with("act", json!({"approval": "ask"}))];
+    let (a, b, c) = (bot.start(&act).await, bot.start(&act).await, bot.start(&act).await);
     bot.rule("thread", &b, "act", "deny").await;
     bot.rule("thread", &c, "act", "ask").await;
     let run = bot.submit(&a, "call act").await;
