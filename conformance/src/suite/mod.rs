@@ -101,7 +101,8 @@ scenarios! { $
             dyn_22_cancel_refuses_the_call_and_stops_the_run_with_every_later_call
             dyn_23_a_run_that_stops_tells_the_one_who_was_asked
             dyn_24_only_who_claimed_the_capability_is_asked
-            a_refused_answer_is_asked_again_and_the_fourth_time_counts_as_not_i;
+            a_refused_answer_is_asked_again_and_the_fourth_time_counts_as_not_i
+            a16_a_tool_that_changed_while_its_approval_was_open_is_asked_about_again;
         clock:;
     }
     calling {

@@ -1,6 +1,6 @@
 //! The desk of one call: what the path asks of the run it serves.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ropewalk_protocol::{
     ApprovalAnswer, ApprovalRequest, By, ByKind, CallDecision, CallId, DecidedVia, Decision, DecisionScope,
@@ -30,7 +30,8 @@ use crate::{
 /// The desk of one call.
 pub struct RunDesk<'a> {
     reporter: &'a Reporter,
-    toolbox: Toolbox,
+    toolbox: Mutex<Toolbox>,
+    ceiling_ms: u64,
     project_id: ProjectId,
     unattended: Unattended,
     calls_so_far: u64,
@@ -62,7 +63,8 @@ impl<'a> RunDesk<'a> {
             reporter,
             clients: ClientSource { reporter, ceiling_ms: toolbox.ceiling_ms() },
             app: AppSource { reporter, unattended, input_ms: settings.input_ms },
-            toolbox,
+            ceiling_ms: toolbox.ceiling_ms(),
+            toolbox: Mutex::new(toolbox),
             project_id,
             unattended,
             calls_so_far,
@@ -79,7 +81,11 @@ impl<'a> RunDesk<'a> {
 
     /// Whether the call was with a source that there is no more.
     pub fn is_lost(&self, call: &ModelToolCall) -> bool {
-        self.before.was_sent && self.toolbox.find(&call.name).is_none()
+        self.before.was_sent && self.toolbox().find(&call.name).is_none()
+    }
+
+    fn toolbox(&self) -> MutexGuard<'_, Toolbox> {
+        self.toolbox.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn asking(&self) -> policy::Asking<'_> {
@@ -225,11 +231,11 @@ impl<'a> RunDesk<'a> {
 
 impl Desk for RunDesk<'_> {
     fn find(&self, flat_name: &str) -> Option<Arc<ToolSpec>> {
-        self.toolbox.find(flat_name)
+        self.toolbox().find(flat_name)
     }
 
     fn names(&self) -> Vec<String> {
-        self.toolbox.names()
+        self.toolbox().names()
     }
 
     /// A call that was taken up again goes on from where it was: what was decided stays decided, and an approval that is
@@ -249,7 +255,7 @@ impl Desk for RunDesk<'_> {
     }
 
     fn silence_ms(&self, tool: &ToolSpec, effective: &Effective) -> u64 {
-        tool.silence_ms(effective, self.toolbox.ceiling_ms())
+        tool.silence_ms(effective, self.ceiling_ms)
     }
 
     fn schema(&self, tool: &ToolSpec) -> Option<Arc<Schema>> {
@@ -285,6 +291,12 @@ impl Desk for RunDesk<'_> {
                 Err(CallFailure::Cancelled { sent: false }.into())
             }
         }
+    }
+
+    async fn look_again(&self) -> Result<(), CallFailure> {
+        let now = self.reporter.look(|turn, _| toolbox::of_turn(turn)).await;
+        *self.toolbox() = now.map_err(|_| CallFailure::Cancelled { sent: false })?;
+        Ok(())
     }
 
     fn decided(&self, call_id: &CallId, decision: CallDecision) {
