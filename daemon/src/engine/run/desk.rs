@@ -5,11 +5,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use ropewalk_protocol::{
     ApprovalAnswer, ApprovalRequest, By, ByKind, CallDecision, CallId, DecidedVia, Decision, DecisionScope,
     EffectiveLevel, InteractionBody, InteractionId, InteractionKind, Outcome, Patch, PolicyDecision, PolicyLevel,
-    PolicyOrigin, PolicySetParams, ProjectId, RunId, SourceKind, Unattended,
+    PolicyOrigin, PolicySetParams, ProjectId, SourceKind, Unattended,
 };
 use serde_json::Value;
 
 use super::{
+    before::{Before, calls_so_far},
     client_call::ClientSource,
     question::AppSource,
     report::{Over, Reporter},
@@ -18,7 +19,7 @@ use super::{
 };
 use crate::{
     catalogue::Caller,
-    domain::{BatchCall, RunState, ThreadState, World},
+    domain::World,
     engine::live::Claim,
     tools::{
         CallFailure, Effective, Schema, ToolSource, ToolSpec,
@@ -313,41 +314,6 @@ impl Desk for RunDesk<'_> {
             SourceKind::Client => &self.clients,
             SourceKind::App | SourceKind::Files | SourceKind::Mcp => &self.app,
         }
-    }
-}
-
-/// How far a call had come when its last driver ended.
-struct Before {
-    /// It was decided that it may be made.
-    is_decided: bool,
-    /// A person is being asked.
-    is_asked: bool,
-    /// A client has it.
-    was_sent: bool,
-}
-
-impl Before {
-    fn of(state: &ThreadState, run_id: &RunId, call_id: &CallId) -> Self {
-        let is_open =
-            |kind| state.interactions.values().any(|open| open.call_id == *call_id && open.body.kind() == kind);
-        Self {
-            is_decided: state.call(run_id, call_id).is_some_and(|call| call.decision.is_some()),
-            is_asked: is_open(InteractionKind::Approval),
-            was_sent: is_open(InteractionKind::ToolCall),
-        }
-    }
-}
-
-/// How often a run has called a tool up to and including this call; later calls of the same message do not count yet. The
-/// first call of a message is looked at before the message is written down.
-fn calls_so_far(run: &RunState, call_id: &CallId, name: &str) -> u64 {
-    let counted = run.calls_by_tool.get(name).copied().unwrap_or(0);
-    let same = |call: &&BatchCall| call.call.name == name;
-    let calls = run.batch.as_ref().map(|batch| &batch.calls);
-    match calls.and_then(|calls| calls.iter().position(|call| call.call.call_id == *call_id).map(|at| &calls[at + 1..]))
-    {
-        Some(later) => counted - later.iter().filter(same).count() as u64,
-        None => counted + 1,
     }
 }
 

@@ -4,6 +4,7 @@
 //! result. Whatever the driver writes goes through its thread's owner, by its [`Reporter`]; a driver that was told to stop is dropped where
 //! it stands.
 
+mod before;
 mod client_call;
 mod desk;
 mod driver;
