@@ -78,6 +78,12 @@ pub async fn embed_parts(parts: Parts) -> Result<Embedded, RpcError> {
 impl Embedded {
     fn new(daemon: Arc<Daemon>, running: Option<Running>, lock: Option<HomeLock>) -> Self {
         let serving = Serving::new(daemon.clone(), Arc::new(methods::table()));
+        let (stopping, connections) = (daemon.stopping().clone(), serving.clone());
+        // A client may stop the daemon too: then who waits is answered and every connection ends, as behind a socket.
+        tokio::spawn(async move {
+            stopping.cancelled().await;
+            connections.stop().await;
+        });
         Self { daemon, serving, running, lock }
     }
 

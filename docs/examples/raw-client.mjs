@@ -1,8 +1,9 @@
-// A whole client without an SDK: it brings one tool, approves its call and prints the answer. Run it with the socket's
-// path: node docs/examples/raw-client.mjs "$XDG_RUNTIME_DIR/ropewalk/daemon.sock"
+// A whole client without an SDK: it brings one tool, approves its call and prints the answer. Start `ropewalk daemon`, and
+// give the socket that it prints: node docs/examples/raw-client.mjs PATH/daemon.sock
 import { connect } from "node:net";
 
-const socket = connect(process.argv[2] ?? process.env.ROPEWALK_SOCKET).setEncoding("utf8");
+const socket = connect(process.argv[2] ?? process.env.ROPEWALK_SOCKET ?? "daemon.sock").setEncoding("utf8");
+socket.on("error", ({ message }) => console.error(`${message}. Start \`ropewalk daemon\` and name its socket.`));
 const send = (message) => socket.write(JSON.stringify({ jsonrpc: "2.0", ...message }) + "\n");
 const waiting = new Map();
 const call = (method, params, id = waiting.size + 1) =>
@@ -29,7 +30,7 @@ socket.on("data", (chunk) => {
   const lines = (rest + chunk).split("\n");
   rest = lines.pop();
   for (const { id, method, params, result, error } of lines.filter(Boolean).map((line) => JSON.parse(line))) {
-    if (!method) error ? waiting.get(id)?.reject(error) : waiting.get(id)?.resolve(result);
+    if (!method) error ? waiting.get(id)?.reject(new Error(error.message)) : waiting.get(id)?.resolve(result);
     else if (id === undefined) handlers[method]?.(params);
     else send(handlers[method] ? { id, result: handlers[method](params) } : { id, error: { code: -32601, message: method } });
   }

@@ -170,6 +170,28 @@ pub(super) async fn a_refused_answer_is_asked_again_and_the_fourth_time_counts_a
 }
 
 /// `get_issue`, wishing to be asked about.
+/// What a person allows is what they were shown (K22): a tool that is declared anew meanwhile is asked about again.
+pub(super) async fn a16_a_tool_that_changed_while_its_approval_was_open_is_asked_about_again(subject: Fresh) {
+    let mut bot = subject.bot().await;
+    let thread = bot.start(&[asking()]).await;
+    let run = bot.submit(&thread, "call get_issue {\"id\":\"1\"}").await;
+    let shown = bot.asked("approval/request").await;
+    let mut other = asking();
+    other["inputSchema"]["properties"]["why"] = json!({"type": "string"});
+    bot.call("thread/resume", json!({"threadId": thread, "tools": [other]})).await;
+    let offered_again = bot.asked("approval/request").await;
+    assert_eq!(offered_again["params"]["interactionId"], shown["params"]["interactionId"]);
+    bot.reply(&offered_again, json!({"decision": "accept"})).await;
+
+    let anew = bot.asked("approval/request").await;
+    assert_ne!(anew["params"]["interactionId"], shown["params"]["interactionId"], "it is another question");
+    assert!(bot.seen(|line| line["method"] == "tool/call").is_empty(), "nothing was called on the first answer");
+    bot.reply(&anew, json!({"decision": "accept"})).await;
+    let call = bot.asked("tool/call").await;
+    bot.reply(&call, success("ok")).await;
+    bot.ended(&run).await;
+}
+
 fn asking() -> Value {
     let mut tool = tool_with("get_issue", json!({"approval": "ask"}));
     tool["inputSchema"] = get_issue()["inputSchema"].clone();

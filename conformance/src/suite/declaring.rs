@@ -39,10 +39,9 @@ pub(super) async fn dyn_2_a_handler_is_gone_with_its_client(subject: Fresh) {
     watch.call("thread/resume", json!({"threadId": thread})).await;
     watch.call("settings/update", json!({"ownerGraceMs": 0})).await;
     drop(bot);
-    // The daemon learns of the cut when it reads; until then the tool may still be shown as bound.
-    while watch.shown_tool(&thread, "get_issue").await["state"] == "bound" {
-        tokio::time::sleep(Duration::from_millis(1)).await;
-    }
+    // The daemon learns of the cut when it reads; until then the tool is still shown as bound.
+    let away = |tools: &serde_json::Value| tools["items"][0]["state"] != "bound";
+    watch.eventually("thread/tools", json!({"threadId": thread}), away).await;
     let shown = watch.shown_tool(&thread, "get_issue").await;
     assert_eq!(shown["state"], "ownerAway");
     assert_eq!(shown["reason"], "bot is not connected");

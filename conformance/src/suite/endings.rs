@@ -129,9 +129,8 @@ pub(super) async fn a_client_that_just_left_counts_for_the_grace_and_no_longer(s
     let run = mute.submit(&thread, "call act").await;
     person.asked("approval/request").await;
     drop(person);
-    while mute.call("run/read", json!({"runId": run})).await["run"]["waitingOn"]["canAnswer"] != json!([]) {
-        tokio::time::sleep(Duration::from_millis(1)).await;
-    }
+    let nobody = |read: &Value| read["run"]["waitingOn"]["canAnswer"] == json!([]);
+    mute.eventually("run/read", json!({"runId": run}), nobody).await;
     subject.advance(Duration::from_millis(4_999));
     mute.settle_down().await;
     assert_eq!(mute.call("run/read", json!({"runId": run})).await["run"]["state"], "waiting");

@@ -10,6 +10,7 @@ mod raw;
 mod session;
 mod subject;
 
+pub use first_run::{ORDER, play};
 pub use raw::Raw;
 pub use session::{assert_all_closed, get_issue, success, text, told_text, tool, tool_with};
 pub use subject::{Duplex, Stream, Subject};
@@ -100,7 +101,8 @@ scenarios! { $
             dyn_22_cancel_refuses_the_call_and_stops_the_run_with_every_later_call
             dyn_23_a_run_that_stops_tells_the_one_who_was_asked
             dyn_24_only_who_claimed_the_capability_is_asked
-            a_refused_answer_is_asked_again_and_the_fourth_time_counts_as_not_i;
+            a_refused_answer_is_asked_again_and_the_fourth_time_counts_as_not_i
+            a16_a_tool_that_changed_while_its_approval_was_open_is_asked_about_again;
         clock:;
     }
     calling {
@@ -115,6 +117,15 @@ scenarios! { $
             dyn_17_bad_arguments_never_reach_the_handler
             dyn_17_arguments_are_repaired_before_the_check_and_both_are_recorded
             calls_of_one_message_run_in_order_and_each_has_its_own_id;
+        clock:;
+    }
+    conflicting {
+        wire:
+            an_unknown_id_of_each_noun_is_not_found
+            an_outdated_revision_is_a_conflict_with_the_document_as_it_is
+            a_wait_that_is_cancelled_ends_as_cancelled_and_other_requests_ignore_it
+            a_daemon_that_is_stopping_takes_no_new_work_and_answers_who_waits
+            what_was_settled_is_already_settled_whoever_asks_and_however_late;
         clock:;
     }
     declaring {
@@ -148,6 +159,45 @@ scenarios! { $
             failures_of_a_provider_are_told_by_kind;
         clock:;
     }
+    first_run {
+        wire:
+            transcript_a_one_tool_call_with_an_approval;
+        clock:;
+    }
+    limits {
+        wire:
+            a_line_that_is_too_long_is_skipped_and_answered_with_its_id
+            a_result_that_is_too_long_ends_its_call
+            nesting_beyond_max_depth_is_too_large_even_in_a_field_nobody_knows
+            a_schema_has_a_limit_of_bytes_and_of_levels
+            an_image_has_a_limit_of_bytes_and_an_input_of_parts
+            more_requests_than_max_in_flight_are_overloaded_and_control_is_answered
+            more_waits_than_max_waiting_are_overloaded_and_other_requests_are_not
+            a_full_queue_is_overloaded
+            more_subscriptions_than_there_may_be_are_overloaded
+            one_connection_too_many_is_told_and_closed
+            a_result_over_the_budget_is_cut_for_the_model_with_a_marker;
+        clock:;
+    }
+    listing {
+        wire:
+            pages_of_each_list_make_the_whole_of_it
+            a_cursor_of_another_list_or_of_nobody_is_refused
+            a_page_ends_at_its_characters_and_always_has_its_first_item;
+        clock:
+            what_is_made_between_two_pages_neither_repeats_nor_hides_anything
+            threads_are_listed_by_activity_or_by_creation_and_archived_ones_apart;
+    }
+    messages {
+        wire:
+            what_the_endpoint_receives_is_what_thread_messages_shows
+            after_a_stop_the_history_is_whole_and_goes_on
+            after_a_failure_the_history_is_accepted_and_goes_on
+            odd_arguments_and_unknown_tools_leave_a_history_that_is_accepted
+            a_denied_tool_is_not_in_the_next_request
+            instructions_of_project_and_thread_reach_the_endpoint;
+        clock:;
+    }
     questions {
         wire:
             transcript_d_a_refused_answer_is_asked_again_and_the_next_one_counts
@@ -157,6 +207,37 @@ scenarios! { $
             dyn_27_dismissed_is_an_answer_and_declined_ends_the_asking
             dyn_27_questions_that_break_a_rule_reach_nobody
             dyn_28_only_who_claimed_the_input_capability_is_asked;
+        clock:;
+    }
+    queueing {
+        wire:
+            an_emptied_queue_holds_nothing
+            a_run_is_read_the_same_while_it_goes_and_after_its_end
+            a_header_changes_as_named_and_tells_everybody_once
+            progress_of_who_was_not_offered_the_call_or_after_its_end_is_ignored;
+        clock:
+            what_waits_begins_in_order_after_a_good_end
+            a_bad_end_holds_what_waits_until_somebody_skips;
+    }
+    refusing {
+        wire:
+            lines_that_are_no_json_get_a_parse_error_and_the_connection_goes_on
+            json_that_is_no_request_is_an_invalid_request
+            ids_are_echoed_as_they_came_and_unknown_answers_are_ignored
+            a_batch_is_answered_as_a_whole_and_waits_in_it_are_refused
+            methods_nobody_knows_are_method_not_found
+            before_the_handshake_nothing_is_answered_and_after_it_no_second_one
+            parameters_that_do_not_fit_are_named_with_path_and_reason_and_never_repeated
+            what_cannot_be_represented_is_refused_with_its_path_and_id
+            ten_thousand_lines_of_garbage_end_neither_connection_nor_daemon;
+        clock:;
+    }
+    repeating {
+        wire:
+            each_mutating_method_is_done_once_for_one_operation_id
+            an_operation_id_belongs_to_one_method
+            equal_submits_at_once_make_one_message
+            a_refused_request_does_not_use_its_operation_id_up;
         clock:;
     }
     resuming {
@@ -183,6 +264,7 @@ scenarios! { $
             a_decision_that_is_no_choice_counts_as_accept
             an_allow_on_a_tool_asks_again_when_the_tool_has_changed
             an_allow_set_before_the_tool_was_seen_holds_for_the_digest_it_first_has
+            always_allowed_in_one_thread_stays_denied_and_asked_about_in_others
             max_calls_per_run_refuses_the_next_call
             ask_user_is_exempt_from_asking_and_not_from_a_deny
             each_rule_of_a_rule_is_checked_with_its_path
@@ -227,5 +309,18 @@ scenarios! { $
             an_approval_carries_its_deadline_and_another_setting_changes_it
             a_call_whose_owner_stays_away_ends_as_outcome_unknown_after_the_grace
             run_wait_times_out_without_an_error;
+    }
+    watching {
+        wire:
+            rule_1_history_and_live_events_are_one_sequence
+            rule_2_the_answer_to_a_submit_comes_before_every_event_of_its_run
+            rule_2_a_submit_that_waits_is_answered_when_its_run_has_ended
+            rule_3_settled_comes_before_completed_comes_before_the_end
+            rule_4_a_reader_that_sleeps_through_5000_deltas_loses_no_durable_event
+            an_answer_is_not_stuck_behind_events_that_are_not_read
+            ephemeral_events_are_left_out_for_who_opted_out
+            thread_events_can_be_waited_for;
+        clock:
+            data_changed_comes_at_most_once_in_250_ms_and_names_all_that_changed;
     }
 }

@@ -94,7 +94,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Raw<S> {
             }
         };
         let found = timeout(PATIENCE, search).await;
-        found.unwrap_or_else(|_| panic!("waited for {what}; meanwhile came {}", Value::from(self.kept.clone())))
+        found.unwrap_or_else(|_| panic!("waited for {what}; meanwhile came {}", self.summary()))
     }
 
     /// Sends a request and returns its id.
@@ -131,6 +131,26 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Raw<S> {
         answer["error"].take()
     }
 
+    /// Calls a method until its result is so, within the deadline; that result.
+    pub async fn eventually(&mut self, method: &str, params: Value, is_so: impl Fn(&Value) -> bool) -> Value {
+        let asking = async {
+            loop {
+                let result = self.call(method, params.clone()).await;
+                if is_so(&result) {
+                    return result;
+                }
+                tokio::task::yield_now().await;
+            }
+        };
+        timeout(PATIENCE, asking).await.unwrap_or_else(|_| panic!("{method} did not become so"))
+    }
+
+    /// Reads what is left until the daemon has closed the connection.
+    pub async fn closed(&mut self) {
+        let reading = async { while self.next_or_end().await.is_some() {} };
+        timeout(PATIENCE, reading).await.expect("the connection is closed within the deadline");
+    }
+
     /// The next request of the daemon with this method.
     pub async fn asked(&mut self, method: &str) -> Value {
         self.until(method, |line| line["method"] == method && line.get("id").is_some()).await
@@ -163,6 +183,17 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Raw<S> {
     /// The lines kept so far that `wanted` takes.
     pub fn seen(&self, wanted: impl Fn(&Value) -> bool) -> Vec<&Value> {
         self.kept.iter().filter(|line| wanted(line)).collect()
+    }
+
+    /// The last lines that were kept, a word or two each, and the very last whole.
+    fn summary(&self) -> String {
+        let words = |line: &Value| {
+            let event = line["params"]["event"]["type"].as_str();
+            event.or(line["method"].as_str()).map_or_else(|| line.to_string(), str::to_owned)
+        };
+        let recent: Vec<_> = self.kept.iter().rev().take(30).rev().map(words).collect();
+        let last = self.kept.last().map(Value::to_string).unwrap_or_default();
+        format!("{}; the last: {last}", recent.join(" "))
     }
 
     /// Everything sent before now has been answered or is kept: a round trip through the control lane.

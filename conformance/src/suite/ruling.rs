@@ -176,6 +176,27 @@ pub(super) async fn an_allow_set_before_the_tool_was_seen_holds_for_the_digest_i
     assert_eq!(listed["items"][0]["matches"], 1);
 }
 
+pub(super) async fn always_allowed_in_one_thread_stays_denied_and_asked_about_in_others(subject: Fresh) {
+    let mut bot = subject.bot().await;
+    let act = [tool_with("act", json!({"approval": "ask"}))];
+    let (a, b, c) = (bot.start(&act).await, bot.start(&act).await, bot.start(&act).await);
+    bot.rule("thread", &b, "act", "deny").await;
+    bot.rule("thread", &c, "act", "ask").await;
+    let run = bot.submit(&a, "call act").await;
+    let approval = bot.asked("approval/request").await;
+    bot.reply(&approval, json!({"decision": "acceptAlways"})).await;
+    let call = bot.asked("tool/call").await;
+    bot.reply(&call, success("done")).await;
+    bot.ended(&run).await;
+    bot.run(&b, "call act").await;
+    assert_eq!(bot.calls(&b).await[0]["error"]["code"], "tool_denied", "an explicit deny beats it");
+    let run = bot.submit(&c, "call act").await;
+    let approval = bot.asked("approval/request").await;
+    assert_eq!(approval["params"]["threadId"], c, "the nearer rule still asks");
+    bot.reply(&approval, json!({"decision": "decline"})).await;
+    bot.ended(&run).await;
+}
+
 pub(super) async fn max_calls_per_run_refuses_the_next_call(subject: Fresh) {
     let mut bot = subject.bot().await;
     let thread = bot.start(&[get_issue()]).await;

@@ -21,7 +21,7 @@ mod steps;
 mod tool_sets;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use apply::OfferedAgain;
 pub use calls::CallEnd;

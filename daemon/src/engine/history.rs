@@ -13,6 +13,8 @@ use crate::{
 
 /// Bytes of a log read at once.
 const WINDOW_BYTES: usize = 262_144;
+/// No record is longer.
+const LONGEST_RECORD: usize = 64 * 1024 * 1024;
 /// Events before a message that its window begins with.
 const WINDOW_EVENTS: Seq = 512;
 
@@ -27,12 +29,14 @@ pub async fn records(shared: &Shared, id: &ThreadId, from: Seq) -> Result<Vec<Ar
     loop {
         let records = shared.store.read(&log, from, window).await.map_err(|error| storage_error(&error))?;
         // A record without events has the number of the one after it. A window that ends with such records must reach
-        // further, or whoever asks for what comes next would miss that one.
+        // further, or whoever asks for what comes next would miss that one; at the end of the log there is none.
         let ends_with_event = records.last().is_none_or(|last| !last.events.is_empty());
-        if ends_with_event || records.len() == known {
+        let is_all = records.len() == known;
+        if ends_with_event || is_all && window > LONGEST_RECORD {
             return Ok(records);
         }
-        (window, known) = (window * 2, records.len());
+        window = if is_all { window + LONGEST_RECORD } else { window * 2 };
+        known = records.len();
     }
 }
 

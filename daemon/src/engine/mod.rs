@@ -19,7 +19,7 @@ mod trouble;
 mod turn;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::{
     collections::{BTreeMap, HashMap},

@@ -45,6 +45,9 @@ pub async fn start(call: Call, params: ThreadStartParams) -> Result<ThreadStarte
     }
     let tools = declared(daemon, params.tools.as_deref().unwrap_or_default())?;
     let subscribe = params.subscribe.unwrap_or(true);
+    if subscribe && !call.client.feed().has_room() {
+        return Err(too_many_subscriptions());
+    }
     let origin = params.origin.unwrap_or_default();
     call.keep_until_answered(call.client.feed().hold());
     let started = daemon
@@ -87,6 +90,9 @@ pub async fn resume(call: Call, params: ThreadResumeParams) -> Result<ThreadResu
     let thread = daemon.engine.thread(&params.thread_id)?;
     let tools = params.tools.as_deref().map(|tools| declared(daemon, tools)).transpose()?;
     let subscribe = params.subscribe.unwrap_or(true);
+    if subscribe && !call.client.feed().may_follow(&params.thread_id) {
+        return Err(too_many_subscriptions());
+    }
     call.keep_until_answered(call.client.feed().hold());
     let resumed = thread
         .resume(Resume {
@@ -220,6 +226,9 @@ pub async fn events(call: Call, params: ThreadEventsParams) -> Result<EventPage,
 /// `notFound`, `invalidParams`, `overloaded`, `unavailable`.
 pub async fn subscribe(call: Call, params: ThreadSubscribeParams) -> Result<Subscribed, RpcError> {
     let thread = call.daemon.engine.thread(&params.thread_id)?;
+    if !call.client.feed().may_follow(&params.thread_id) {
+        return Err(too_many_subscriptions());
+    }
     call.keep_until_answered(call.client.feed().hold());
     let seq = thread.follow(call.client.attached(), params.after).await?;
     call.client.attached_to(thread.clone());

@@ -15,6 +15,9 @@ use tokio::task::AbortHandle;
 use super::EventFeed;
 use crate::engine::{AttachedClient, ConnectionId, Offer, ThreadHandle};
 
+/// Requests of one interaction that may be unanswered on one connection; the oldest beyond it is over.
+const REQUESTS_OF_ONE: usize = 8;
+
 /// What a client said of itself in the handshake.
 #[derive(Clone, Debug)]
 pub struct Session {
@@ -32,7 +35,7 @@ pub struct Client {
     peer: Peer,
     session: OnceLock<Session>,
     feed: Arc<EventFeed>,
-    asked: Mutex<HashMap<InteractionId, AbortHandle>>,
+    asked: Mutex<HashMap<InteractionId, Vec<AbortHandle>>>,
     threads: Mutex<HashMap<ThreadId, ThreadHandle>>,
     me: std::sync::Weak<Self>,
 }
@@ -87,8 +90,8 @@ impl Client {
     /// Ends everything of the client: its connection is over.
     pub fn end(&self) {
         self.feed.end();
-        for (_, task) in self.asked.lock().unwrap_or_else(PoisonError::into_inner).drain() {
-            task.abort();
+        for (_, tasks) in self.asked.lock().unwrap_or_else(PoisonError::into_inner).drain() {
+            tasks.iter().for_each(AbortHandle::abort);
         }
         let threads = std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner));
         let id = self.id;
@@ -104,9 +107,8 @@ impl Client {
     }
 
     fn forget(&self, interaction_id: &InteractionId) {
-        if let Some(task) = self.asked.lock().unwrap_or_else(PoisonError::into_inner).remove(interaction_id) {
-            task.abort();
-        }
+        let asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner).remove(interaction_id);
+        asked.unwrap_or_default().iter().for_each(AbortHandle::abort);
     }
 }
 
@@ -142,10 +144,15 @@ impl AttachedClient for Client {
             thread.answered(client, id, response).await;
         });
         let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
-        asked.retain(|_, task| !task.is_finished());
-        // Asked again, the client answers the newer request; its answer to the older one is ignored.
-        if let Some(former) = asked.insert(offer.interaction_id, task.abort_handle()) {
-            former.abort();
+        for tasks in asked.values_mut() {
+            tasks.retain(|task| !task.is_finished());
+        }
+        asked.retain(|_, tasks| !tasks.is_empty());
+        // Asked again, the client may answer either request: its answer to the older one may be on its way already.
+        let tasks = asked.entry(offer.interaction_id).or_default();
+        tasks.push(task.abort_handle());
+        if tasks.len() > REQUESTS_OF_ONE {
+            tasks.remove(0).abort();
         }
     }
 

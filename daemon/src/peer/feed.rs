@@ -80,6 +80,18 @@ impl EventFeed {
         inner.wants_changes = changes;
     }
 
+    /// Whether the connection may follow one more thread.
+    #[must_use]
+    pub fn has_room(&self) -> bool {
+        (self.lock().followed.len() as u64) < SUBSCRIPTIONS
+    }
+
+    /// Whether the connection follows this thread, or may.
+    #[must_use]
+    pub fn may_follow(&self, thread: &ThreadId) -> bool {
+        self.has_room() || self.lock().followed.contains_key(thread)
+    }
+
     /// Follows a thread from after an event on; a thread that is followed already has its cursor moved. `false` when
     /// the connection follows as many threads as it may.
     pub fn follow(self: &Arc<Self>, thread: &ThreadHandle, after: Seq) -> bool {

@@ -1,1 +1,176 @@
-//! Tests of what an attached client is sent.
+//! Tests of the events an attached client is sent.
+
+use std::{sync::Arc, time::Duration};
+
+use ropewalk_peer::Feed as _;
+use ropewalk_protocol::DataKind;
+use serde_json::{Value, json};
+
+use super::EventFeed;
+use crate::engine::{
+    ThreadHandle, Wants,
+    tests::{
+        client::Person,
+        life::{Life, begin, idle, soon, submit},
+    },
+};
+
+const SECOND: Duration = Duration::from_secs(1);
+
+/// What a connection is sent next, if anything is there to be sent.
+async fn sent(feed: &EventFeed) -> Vec<Value> {
+    let mut lines = Vec::new();
+    loop {
+        let chunk = tokio::select! {
+            biased;
+            chunk = feed.next() => chunk,
+            () = idle() => return lines,
+        };
+        let text = std::str::from_utf8(&chunk).unwrap();
+        assert!(text.ends_with('\n'), "a chunk is whole lines");
+        lines.extend(text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["params"].clone()));
+    }
+}
+
+/// Types of events, each with its place: `seq`, or `after` for what is not stored.
+fn brief(lines: &[Value]) -> Vec<String> {
+    let name = |line: &Value| {
+        let place = line.get("seq").unwrap_or(&line["after"]);
+        format!("{} {place}", line["event"]["type"].as_str().unwrap())
+    };
+    lines.iter().map(name).collect()
+}
+
+fn texts(lines: &[Value]) -> Vec<(u64, &str)> {
+    let deltas = lines.iter().map(|line| &line["event"]).filter(|event| event["type"] == "itemDelta");
+    deltas.map(|event| (event["offset"].as_u64().unwrap(), event["text"].as_str().unwrap())).collect()
+}
+
+fn feed(life: &Life) -> Arc<EventFeed> {
+    Arc::new(EventFeed::new(Arc::new(life.clock.clone())))
+}
+
+async fn started(life: &Life) -> ThreadHandle {
+    life.start(&Person::new("in-A"), Vec::new()).await
+}
+
+#[tokio::test]
+async fn every_event_after_a_place_comes_once_and_in_order_then_live_ones() {
+    let mut life = Life::first().await;
+    let thread = started(&life).await;
+    let run = begin(&thread, "go").await;
+    let asked = life.asked().await;
+    let feed = feed(&life);
+    assert!(feed.follow(&thread, 1));
+    assert_eq!(brief(&sent(&feed).await), ["branchUpdated 2", "runStarted 3", "itemCompleted 4"]);
+    asked.says("Well");
+    idle().await;
+    assert_eq!(brief(&sent(&feed).await), ["itemStarted 5", "itemDelta 5"]);
+    asked.ends("Well");
+    life.ended(&thread, &run).await;
+    assert_eq!(brief(&sent(&feed).await), ["itemCompleted 6", "runCompleted 7"]);
+    assert!(sent(&feed).await.is_empty());
+}
+
+#[tokio::test]
+async fn ruling_10_who_joins_late_gets_the_text_so_far_and_no_text_of_what_is_complete() {
+    let mut life = Life::first().await;
+    let thread = started(&life).await;
+    let run = begin(&thread, "go").await;
+    let asked = life.asked().await;
+    for word in ["One ", "two "] {
+        asked.says(word);
+        idle().await;
+    }
+    let late = feed(&life);
+    late.follow(&thread, 5);
+    assert_eq!(texts(&sent(&late).await).iter().map(|(_, text)| *text).collect::<String>(), "One two ");
+    asked.says("three");
+    idle().await;
+    assert_eq!(texts(&sent(&late).await), [(8, "three")]);
+    asked.ends("One two three");
+    life.ended(&thread, &run).await;
+    let later = feed(&life);
+    later.follow(&thread, 7);
+    assert_eq!(brief(&sent(&later).await), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_slow_reader_is_served_from_the_log_and_gets_fewer_and_longer_deltas() {
+    let mut life = Life::first().await;
+    let thread = started(&life).await;
+    let run = begin(&thread, "go").await;
+    let asked = life.asked().await;
+    let (feed, line) = (feed(&life), "x".repeat(1_000));
+    feed.follow(&thread, 0);
+    for _ in 0..300 {
+        asked.says(&line);
+        idle().await;
+    }
+    let lines = sent(&feed).await;
+    assert_eq!(
+        brief(&lines)[..5],
+        ["threadUpdated 1", "branchUpdated 2", "runStarted 3", "itemCompleted 4", "itemStarted 5"]
+    );
+    let deltas = texts(&lines);
+    assert!(deltas.len() < 150, "{} deltas", deltas.len());
+    let mut end = 0;
+    for (offset, text) in deltas {
+        assert_eq!(offset, end, "text has no gap and no repeat");
+        end += text.len() as u64;
+    }
+    assert_eq!(end, 300_000);
+    asked.ends(&line.repeat(300));
+    life.ended(&thread, &run).await;
+    assert_eq!(brief(&sent(&feed).await).last().unwrap(), "runCompleted 7");
+}
+
+#[tokio::test]
+async fn rule_2_nothing_is_given_out_while_an_answer_is_on_its_way() {
+    let life = Life::first().await;
+    let thread = started(&life).await;
+    let feed = feed(&life);
+    feed.follow(&thread, 2);
+    let hold = feed.hold();
+    submit(&thread, "go").await;
+    assert!(sent(&feed).await.is_empty());
+    drop(hold);
+    assert_eq!(brief(&sent(&feed).await), ["runStarted 3", "itemCompleted 4"]);
+}
+
+#[tokio::test]
+async fn who_does_not_want_deltas_gets_none_and_who_unfollows_gets_nothing() {
+    let mut life = Life::first().await;
+    let thread = started(&life).await;
+    begin(&thread, "go").await;
+    let asked = life.asked().await;
+    let feed = feed(&life);
+    feed.want(Wants { deltas: false, progress: false }, false);
+    feed.follow(&thread, 4);
+    asked.says("Well");
+    idle().await;
+    assert_eq!(brief(&sent(&feed).await), ["itemStarted 5"]);
+    feed.unfollow(thread.id());
+    asked.ends("Well");
+    assert!(sent(&feed).await.is_empty());
+    assert!(!thread.bus().has_subscribers());
+}
+
+#[tokio::test]
+async fn changes_of_lists_are_told_at_most_four_times_a_second_and_merged() {
+    let life = Life::first().await;
+    let feed = feed(&life);
+    feed.want(Wants { deltas: true, progress: true }, true);
+    feed.changed(1, &[DataKind::Run], &["run-1".to_owned()], None);
+    assert_eq!(sent(&feed).await, [json!({"seq": 1, "kinds": ["run"], "ids": ["run-1"]})]);
+    feed.changed(2, &[DataKind::Run], &["run-2".to_owned()], None);
+    feed.changed(3, &[DataKind::Thread, DataKind::Run], &["run-2".to_owned(), "th-1".to_owned()], None);
+    assert!(sent(&feed).await.is_empty(), "a quarter of a second has not passed");
+    life.clock.advance(SECOND / 4);
+    let merged = soon(feed.next()).await;
+    let merged: Value = serde_json::from_slice(&merged).unwrap();
+    assert_eq!(merged["params"], json!({"seq": 3, "kinds": ["thread", "run"], "ids": ["run-2", "th-1"]}));
+    feed.changed(4, &[DataKind::Run], &(0..101).map(|id| format!("run-{id}")).collect::<Vec<_>>(), None);
+    life.clock.advance(SECOND);
+    assert_eq!(sent(&feed).await, [json!({"seq": 4, "kinds": ["run"]})]);
+}

@@ -61,6 +61,8 @@ pub trait Desk: Send + Sync {
     fn schema(&self, tool: &ToolSpec) -> Option<Arc<Schema>>;
     /// Asks a person, and waits for the decision.
     fn approve(&self, ask: Ask<'_>) -> impl Future<Output = Result<CallDecision, Refused>> + Send;
+    /// Takes in the tools as they are now: while a person decided, they may have changed.
+    fn look_again(&self) -> impl Future<Output = Result<(), CallFailure>> + Send;
     /// Notes what was decided, to be written down with what comes next.
     fn decided(&self, call_id: &CallId, decision: CallDecision);
     /// Where a tool lives.
@@ -98,27 +100,46 @@ struct Seen {
 }
 
 async fn stages<D: Desk>(desk: &D, call: &ModelToolCall, seen: &mut Seen) -> Result<SourceResult, Refused> {
-    let tool = find(desk, &call.name)?;
-    seen.tool = Some(tool.clone());
-    let effective = desk.effective(&tool);
-    let decision = by_rules(desk, &tool, &effective)?;
-    let arguments = arguments(desk, &tool, call, seen)?;
-    let line = summary(tool.label(), &arguments, &tool.input_schema);
-    seen.summary = Some(line.clone());
-    let decision = match decision {
-        Some(decision) => decision,
-        None => {
-            let original = seen.repaired.as_ref().map(|(_, original)| original);
-            desk.approve(Ask { call, tool: &tool, arguments: &arguments, original, summary: &line }).await?
-        }
-    };
+    let Allowed { tool, arguments, decision } = allowed(desk, call, seen).await?;
     desk.decided(&call.call_id, decision);
-    let silence_ms = desk.silence_ms(&tool, &effective);
+    let silence_ms = desk.silence_ms(&tool, &desk.effective(&tool));
     let call_id = call.call_id.clone();
     let source_call = SourceCall { call_id, tool: tool.clone(), arguments, silence_ms };
     let mut result = desk.source(&tool).call(source_call).await?;
     result.content = cut_content(result.content, None);
     Ok(result)
+}
+
+/// A call that may be made, and exactly as it may be made.
+struct Allowed {
+    tool: Arc<ToolSpec>,
+    arguments: Map<String, Value>,
+    decision: CallDecision,
+}
+
+/// What a person allows is what they were shown: a tool that is another one when they have decided is asked about again
+/// (K22), and each round waits for a person.
+async fn allowed<D: Desk>(desk: &D, call: &ModelToolCall, seen: &mut Seen) -> Result<Allowed, Refused> {
+    let mut tool = find(desk, &call.name)?;
+    loop {
+        seen.tool = Some(tool.clone());
+        let decision = by_rules(desk, &tool, &desk.effective(&tool))?;
+        let arguments = arguments(desk, &tool, call, seen)?;
+        let line = summary(tool.label(), &arguments, &tool.input_schema);
+        seen.summary = Some(line.clone());
+        if let Some(decision) = decision {
+            return Ok(Allowed { tool, arguments, decision });
+        }
+        let original = seen.repaired.as_ref().map(|(_, original)| original);
+        let ask = Ask { call, tool: &tool, arguments: &arguments, original, summary: &line };
+        let decision = desk.approve(ask).await?;
+        desk.look_again().await?;
+        let now = find(desk, &call.name)?;
+        if now.digest == tool.digest && now.owner == tool.owner {
+            return Ok(Allowed { tool, arguments, decision });
+        }
+        tool = now;
+    }
 }
 
 fn find<D: Desk>(desk: &D, name: &str) -> Result<Arc<ToolSpec>, CallFailure> {
@@ -155,6 +176,7 @@ fn arguments<D: Desk>(
     seen: &mut Seen,
 ) -> Result<Map<String, Value>, CallFailure> {
     let original = parse_arguments(&call.arguments)?;
+    seen.repaired = None;
     let arguments = match repair(&original, &tool.input_schema) {
         Some(repaired) => {
             seen.repaired = Some((repaired.clone(), original));

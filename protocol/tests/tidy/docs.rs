@@ -29,6 +29,30 @@ fn every_path_named_in_the_pages_about_the_code_exists() {
 }
 
 #[test]
+fn dyn_15_where_tools_are_introduced_the_page_says_that_nothing_sandboxes_them() {
+    let first = first_paragraph("docs/tools.md");
+    for words in ["with your application's permissions", "Nothing sandboxes it", "validates", "checks for itself"] {
+        assert!(first.contains(words), "docs/tools.md does not begin by saying `{words}`: {first}");
+    }
+}
+
+#[test]
+fn dyn_26_every_production_client_is_told_to_register_an_approval_handler() {
+    let advice = "very production client should register an approval handler";
+    for page in ["docs/tools.md", "docs/approvals.md"] {
+        let first = first_paragraph(page);
+        assert!(first.contains(advice), "{page} does not begin by saying so: {first}");
+    }
+}
+
+/// The first paragraph after the title, as one line.
+fn first_paragraph(page: &str) -> String {
+    let text = std::fs::read_to_string(root().join(page)).unwrap();
+    let lines = text.lines().skip_while(|line| line.is_empty() || line.starts_with('#'));
+    lines.take_while(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
 fn the_readme_begins_with_the_two_commands_and_can_be_read_in_one_go() {
     let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
     let commands: Vec<_> = readme.lines().skip_while(|line| !line.starts_with("```sh")).skip(1).take(2).collect();

@@ -2,8 +2,9 @@
 
 use ropewalk_protocol::{Effect as CallEffect, InteractionId, ItemBody, ItemState, Outcome, OutcomeStatus};
 
-use super::bench::{
-    Bench, allowed, approval, calls, outcome, says, settlement, submission, told, tool_call, usage, waits_for,
+use super::{
+    bench::Bench,
+    fixtures::{allowed, approval, calls, outcome, says, settlement, submission, told, tool_call, usage, waits_for},
 };
 use crate::domain::{Effect, World as _};
 

@@ -1,24 +1,17 @@
 //! A thread whose every change is checked against its record, its rows and the rules of history.
 
-use std::{
-    cell::Cell,
-    collections::{BTreeMap, VecDeque},
-    sync::Arc,
-};
+use std::{cell::Cell, collections::BTreeMap};
 
 use ropewalk_protocol::{
-    By, ByKind, CallDecision, CallId, ClientRef, DecidedVia, EndpointId, Event, InteractionBody, InteractionId, ItemId,
-    MessageId, Origin, Outcome, OutcomeStatus, Part, RunError, RunErrorKind, RunId, RunOutcome, Thread, ThreadId,
-    Timestamp, ToolCallRequest, Unattended, Usage, WaitingKind, WaitingOn,
+    CallId, EndpointId, Event, ItemId, MessageId, Origin, OutcomeStatus, Part, RunId, Seq, Thread, Timestamp,
 };
-use serde_json::json;
 
-use super::check;
+use super::{
+    check,
+    fixtures::{calls, declaring, outcome, says, submission},
+};
 use crate::{
-    domain::{
-        Answered, AnsweredCall, CallEnd, ChainMessage, Change, Declaring, Effect, Fact, Opening, Settlement,
-        StartThread, Submission, Submitted, ThreadState, World,
-    },
+    domain::{ChainMessage, Change, Effect, Fact, StartThread, Submitted, ThreadState, World},
     engine::{ThreadProjector, rows},
     store::{Key, LogName, Projector, Record, RowChange, Rows, Scan, StoreError},
 };
@@ -69,12 +62,19 @@ impl Rows for Index {
     }
 }
 
+/// A record, read back.
+pub(super) struct Kept {
+    pub(super) n: Seq,
+    pub(super) events: Vec<Event>,
+    pub(super) facts: Vec<Fact>,
+}
+
 /// A thread under test.
 pub(super) struct Bench {
     pub(super) state: ThreadState,
     pub(super) world: Counting,
     pub(super) at: Timestamp,
-    pub(super) log: Vec<Record>,
+    pub(super) log: Vec<Kept>,
     pub(super) index: Index,
     replayed: ThreadState,
     rebuilt: Index,
@@ -158,17 +158,22 @@ impl Bench {
         self.index.apply(&changes);
         self.rebuilt.apply(&projected);
         assert_eq!(as_text(&self.index), as_text(&self.rebuilt), "an index built from the log is another one");
-        for event in &record.events {
-            self.replayed.apply(&serde_json::from_str(event.get()).unwrap(), record.at);
+        let kept = Kept {
+            n: record.n,
+            events: record.events.iter().map(|event| serde_json::from_str(event.get()).unwrap()).collect(),
+            facts: record.facts.iter().map(|fact| serde_json::from_str(fact.get()).unwrap()).collect(),
+        };
+        for event in &kept.events {
+            self.replayed.apply(event, record.at);
         }
-        for fact in &record.facts {
-            self.replayed.apply_fact(&serde_json::from_str::<Fact>(fact.get()).unwrap(), record.n);
+        for fact in &kept.facts {
+            self.replayed.apply_fact(fact, record.n);
         }
         self.replayed.touched = Default::default();
         assert_eq!(self.replayed, self.state, "the log leads to another state");
         let loaded = rows::load(&self.index, &"th-1".into()).unwrap().expect("the thread has rows");
         assert_eq!(loaded, self.state, "the rows lead to another state");
-        self.log.push(record);
+        self.log.push(kept);
     }
 
     /// The chain of the original branch, oldest first.
@@ -241,166 +246,4 @@ mod erased {
 fn as_text(index: &Index) -> BTreeMap<String, String> {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).replace('\0', "/");
     index.0.iter().map(|(key, value)| (text(&key.0), text(value))).collect()
-}
-
-pub(super) fn submission(text: &str) -> Submission {
-    Submission {
-        branch_id: "th-1".into(),
-        input: vec![Part::text(text)],
-        operation_id: None,
-        asked_endpoint: None,
-        unattended: Unattended::Decline,
-        output_schema: None,
-    }
-}
-
-pub(super) fn client(instance: &str) -> ClientRef {
-    ClientRef { client_name: "bot".into(), instance_id: instance.into() }
-}
-
-pub(super) fn declaring(instance: &str, tools: Option<&[&str]>, takeover: bool) -> Declaring {
-    let tool = |name: &&str| {
-        Arc::new(
-            serde_json::from_value(json!({
-                "flatName": name, "digest": "d", "name": name, "description": "A tool.", "inputSchema": {"type": "object"},
-            }))
-            .unwrap(),
-        )
-    };
-    let tools = tools.map(|names| names.iter().map(tool).collect());
-    Declaring { client: client(instance), lasting: true, tools, takeover }
-}
-
-pub(super) fn outcome(status: OutcomeStatus) -> RunOutcome {
-    let by = (status == OutcomeStatus::Stopped).then(|| By::client(ByKind::Stop, &client("in-A")));
-    let error = (status == OutcomeStatus::Failed).then(|| RunError {
-        kind: RunErrorKind::CutOff,
-        message: "The answer was cut off.".to_owned(),
-        retryable: true,
-        retry_after_ms: None,
-        provider: None,
-    });
-    RunOutcome { status, text: None, structured: None, reason: None, by, error }
-}
-
-pub(super) fn usage() -> Usage {
-    Usage { input_tokens: 10, output_tokens: 3, requests: 1, ..Usage::default() }
-}
-
-pub(super) fn says(world: &Counting, text: &str) -> Answered {
-    Answered {
-        message_id: world.next_id().into(),
-        text: Some((world.next_id().into(), text.to_owned())),
-        reasoning: None,
-        calls: Vec::new(),
-        usage: usage(),
-        provider_parts: None,
-    }
-}
-
-pub(super) fn calls(world: &Counting, names: &[&str]) -> Answered {
-    let message_id: MessageId = world.next_id().into();
-    let call = |name: &&str| {
-        let known = AnsweredCall {
-            call_id: world.next_id().into(),
-            item_id: world.next_id().into(),
-            name: (*name).to_owned(),
-            raw_arguments: None,
-            message_id: world.next_id().into(),
-        };
-        let item = serde_json::from_value(json!({
-            "messageId": message_id, "callId": known.call_id, "arguments": {"n": 1},
-            "tool": {"flatName": name, "name": name, "source": "client:bot", "digest": "d"},
-        }));
-        (known, item.unwrap())
-    };
-    let calls = names.iter().map(call).collect();
-    Answered {
-        message_id: message_id.clone(),
-        text: None,
-        reasoning: None,
-        calls,
-        usage: usage(),
-        provider_parts: None,
-    }
-}
-
-/// A tool call to offer to `in-A`.
-pub(super) fn tool_call(run: &RunId, call: &CallId, id: &InteractionId) -> Opening {
-    let body = InteractionBody::ToolCall(ToolCallRequest {
-        interaction_id: id.clone(),
-        thread_id: "th-1".into(),
-        run_id: run.clone(),
-        call_id: call.clone(),
-        attempt: 1,
-        namespace: None,
-        tool: "look".to_owned(),
-        arguments: Some(json!({"n": 1})),
-        silence_ms: 120_000,
-        deadline_at: None,
-    });
-    opening(run, call, body)
-}
-
-/// An approval to offer.
-pub(super) fn approval(run: &RunId, call: &CallId, id: &InteractionId) -> Opening {
-    let request = serde_json::from_value(json!({
-        "interactionId": id, "threadId": "th-1", "runId": run, "callId": call, "attempt": 1, "arguments": {"n": 1},
-        "tool": {"name": "look", "source": "client:bot", "annotations": {}},
-        "index": 1, "total": 1, "summary": "look 1", "choices": ["accept", "decline", "cancel"],
-    }));
-    opening(run, call, InteractionBody::Approval(Box::new(request.unwrap())))
-}
-
-fn opening(run: &RunId, call: &CallId, body: InteractionBody) -> Opening {
-    Opening {
-        run_id: run.clone(),
-        call_id: call.clone(),
-        body,
-        offered_to: vec![client("in-A")],
-        expires_at: None,
-        silence_ms: None,
-    }
-}
-
-pub(super) fn settlement(id: &InteractionId, outcome: Outcome, at: Timestamp) -> Settlement {
-    let by = By::client(ByKind::Client, &client("in-A"));
-    Settlement { interaction_id: id.clone(), outcome, by, at, answer: None }
-}
-
-pub(super) fn allowed() -> CallDecision {
-    CallDecision {
-        decision: "allow".to_owned(),
-        via: DecidedVia::Default,
-        interaction_id: None,
-        policy_id: None,
-        by: None,
-        note: None,
-    }
-}
-
-pub(super) fn waits_for(id: &InteractionId, since: Timestamp) -> WaitingOn {
-    WaitingOn {
-        kind: WaitingKind::ToolCall,
-        interaction_id: Some(id.clone()),
-        since,
-        deadline_at: None,
-        can_answer: Vec::new(),
-        path: Vec::new(),
-    }
-}
-
-/// A call that went well.
-pub(super) fn told(text: &str) -> CallEnd {
-    CallEnd::told(text)
-}
-
-/// Runs that wait on the original branch, in order.
-pub(super) fn waiting(bench: &Bench) -> Vec<RunId> {
-    let queue: &VecDeque<_> = &bench.state.branches[&branch()].queue;
-    queue.iter().map(|input| input.entry.run_id.clone()).collect()
-}
-
-pub(super) fn branch() -> ropewalk_protocol::BranchId {
-    ThreadId::from("th-1").into()
 }

@@ -4,13 +4,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use ropewalk_protocol::{BranchId, CallId, Event, InteractionId, ItemBody, ItemId, Role, RunId, RunStatus};
 
-use crate::{
-    domain::{ChainMessage, ChainReader, Fact, ThreadState},
-    store::Record,
-};
+use super::bench::Kept;
+use crate::domain::{ChainMessage, ChainReader, ThreadState};
 
 /// Checks a thread that has just changed.
-pub(super) fn state(state: &ThreadState, log: &[Record]) {
+pub(super) fn state(state: &ThreadState, log: &[Kept]) {
     branches(state);
     runs(state);
     for id in state.branches.keys() {
@@ -20,13 +18,11 @@ pub(super) fn state(state: &ThreadState, log: &[Record]) {
 }
 
 /// The chain of a branch, oldest first, read from the log as the daemon reads it.
-pub(super) fn chain(state: &ThreadState, log: &[Record], branch: &BranchId) -> Vec<ChainMessage> {
+pub(super) fn chain(state: &ThreadState, log: &[Kept], branch: &BranchId) -> Vec<ChainMessage> {
     let Some(head) = &state.branches[branch].head else { return Vec::new() };
     let mut reader = ChainReader::default();
     for record in log {
-        let events = record.events.iter().map(|event| serde_json::from_str::<Event>(event.get()).unwrap());
-        let facts = record.facts.iter().map(|fact| serde_json::from_str::<Fact>(fact.get()).unwrap());
-        reader.record(record.n, events, facts);
+        reader.record(record.n, record.events.iter().cloned(), record.facts.iter().cloned());
     }
     let (found, rest) = reader.walk(&state.thread.thread_id, head, usize::MAX);
     assert_eq!(rest, None, "the chain is read to its root");
@@ -36,7 +32,7 @@ pub(super) fn chain(state: &ThreadState, log: &[Record], branch: &BranchId) -> V
 }
 
 /// What the strictest provider wants: every call has its result right after it, in order, and nothing is empty.
-pub(super) fn history(chain: &[ChainMessage]) {
+pub(crate) fn history<'a>(chain: impl IntoIterator<Item = &'a ChainMessage>) {
     let mut owed: Vec<CallId> = Vec::new();
     let mut parent = None;
     for ChainMessage { message, .. } in chain {
@@ -94,7 +90,7 @@ fn runs(state: &ThreadState) {
 }
 
 /// The rules of 2.5, over the whole log.
-fn events(state: &ThreadState, log: &[Record]) {
+fn events(state: &ThreadState, log: &[Kept]) {
     let mut seq = 0;
     let mut open_items: HashMap<ItemId, Option<RunId>> = HashMap::new();
     let mut closed: BTreeSet<ItemId> = BTreeSet::new();
@@ -104,7 +100,7 @@ fn events(state: &ThreadState, log: &[Record]) {
         assert_eq!(record.n, seq + 1);
         for event in &record.events {
             seq += 1;
-            match serde_json::from_str(event.get()).unwrap() {
+            match event.clone() {
                 Event::ItemStarted { item } => assert!(open_items.insert(item.item_id, item.run_id).is_none()),
                 Event::ItemCompleted { item } => {
                     open_items.remove(&item.item_id);

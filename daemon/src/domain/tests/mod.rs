@@ -2,7 +2,8 @@
 
 mod batches;
 mod bench;
-mod check;
+pub(crate) mod check;
+mod fixtures;
 mod header;
 mod queue;
 mod random;

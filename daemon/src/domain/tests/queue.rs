@@ -2,7 +2,10 @@
 
 use ropewalk_protocol::{OutcomeStatus, RunStatus, SubmitState, limits::QUEUE_ENTRIES};
 
-use super::bench::{Bench, branch, outcome, submission, waiting};
+use super::{
+    bench::Bench,
+    fixtures::{branch, outcome, submission, waiting},
+};
 use crate::domain::{DomainError, Effect};
 
 #[test]

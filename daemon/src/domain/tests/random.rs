@@ -3,14 +3,16 @@
 use rand::{Rng as _, SeedableRng as _, rngs::StdRng, seq::IndexedRandom as _};
 use ropewalk_protocol::{CallId, InteractionId, ItemId, Outcome, OutcomeStatus, Patch, RunId};
 
-use super::bench::{
-    Bench, allowed, approval, branch, calls, declaring, outcome, says, settlement, submission, told, tool_call,
-    waits_for,
+use super::{
+    bench::Bench,
+    fixtures::{
+        allowed, approval, branch, calls, declaring, outcome, says, settlement, submission, told, tool_call, waits_for,
+    },
 };
 use crate::domain::{Change, Fact, World as _};
 
-const SEEDS: u64 = 60;
-const CHANGES: usize = 60;
+const SEEDS: u64 = 16;
+const CHANGES: usize = 40;
 
 #[test]
 fn whatever_happens_the_log_and_the_rows_lead_to_the_same_state() {
@@ -50,7 +52,7 @@ impl Driver {
 
     fn of_thread(&mut self) -> Operation {
         let (kind, number) = (self.rng.random_range(0..9), self.rng.random_range(0..4));
-        let waiting = super::bench::waiting(&self.bench).choose(&mut self.rng).cloned();
+        let waiting = super::fixtures::waiting(&self.bench).choose(&mut self.rng).cloned();
         match (kind, waiting) {
             (0, _) => Box::new(move |change| {
                 let title = Patch::Set(format!("Title {number}"));

@@ -2,7 +2,10 @@
 
 use ropewalk_protocol::{InteractionId, ItemBody, ItemState, OutcomeStatus, RunStatus};
 
-use super::bench::{Bench, calls, outcome, says, told, tool_call, waits_for};
+use super::{
+    bench::Bench,
+    fixtures::{calls, outcome, says, told, tool_call, waits_for},
+};
 use crate::domain::{Effect, Fact, World as _};
 
 fn checkpoint(bench: &mut Bench, item: &ropewalk_protocol::ItemId, text: &str) {

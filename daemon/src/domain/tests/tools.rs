@@ -2,7 +2,10 @@
 
 use ropewalk_protocol::{Event, ToolsCause};
 
-use super::bench::{Bench, client, declaring};
+use super::{
+    bench::Bench,
+    fixtures::{client, declaring},
+};
 use crate::domain::DomainError;
 
 type Told = (u64, Vec<String>, Vec<String>, ToolsCause);

@@ -212,6 +212,11 @@ fn attach(turn: &mut Turn<'_>, client: &Arc<dyn AttachedClient>, subscribe: bool
     let subscribed = subscribe || turn.live.attached.get(&id).is_some_and(|attached| attached.subscribed);
     turn.live.attached.insert(id, Attached { client: client.clone(), subscribed, holds_tools: true });
     turn.live.left.retain(|left| left.client != owner);
+    // Its calls are offered to it again in a moment; it has not been silent while it was away.
+    let calls = turn.change.state.interactions.values().filter(|open| open.offered_to.first() == Some(&owner));
+    for wait in calls.filter_map(|open| turn.live.waits.get(&open.interaction_id)) {
+        wait.life.send_replace(turn.change.at);
+    }
     if !was_held && let Some(set) = turn.state().tool_sets.get(&owner) {
         let changed: Vec<String> = set.tools.iter().map(|tool: &Arc<ClientTool>| tool.flat_name.clone()).collect();
         if !changed.is_empty() && turn.change.is_empty() {

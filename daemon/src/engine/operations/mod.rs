@@ -5,6 +5,7 @@ mod attach;
 mod header;
 mod offer;
 mod read;
+mod settled;
 mod start;
 mod stop;
 mod submit;

@@ -180,22 +180,18 @@ impl ThreadHandle {
         let mut events: Vec<ThreadEvent> = Vec::new();
         let mut characters = 0_u64;
         if after < last {
-            for record in history::records(self.shared(), self.id(), after + 1).await? {
-                for (text, seq) in record.events.iter().zip(record.n..) {
-                    let full = events.len() >= limit || characters > PAGE_CHARACTERS;
-                    if seq <= after || seq > last || full {
-                        continue;
-                    }
-                    let event: Event = serde_json::from_str(text.get()).map_err(|error| unreadable(&error))?;
-                    characters += text.get().len() as u64;
-                    events.push(ThreadEvent {
-                        thread_id: self.id().clone(),
-                        seq: Some(seq),
-                        after: None,
-                        at: record.at,
-                        event,
-                    });
+            let records = history::records(self.shared(), self.id(), after + 1).await?;
+            let numbered = records.iter().flat_map(|record| {
+                let events = record.events.iter().zip(record.n..);
+                events.map(move |(event, seq)| (record.at, event, seq))
+            });
+            for (at, event, seq) in numbered.filter(|(_, _, seq)| (after + 1..=last).contains(seq)) {
+                characters += event.get().len() as u64;
+                if events.len() >= limit || !events.is_empty() && characters > PAGE_CHARACTERS {
+                    break;
                 }
+                let event = serde_json::from_str(event.get()).map_err(|error| unreadable(&error))?;
+                events.push(ThreadEvent { thread_id: self.id().clone(), seq: Some(seq), after: None, at, event });
             }
         }
         let next_after = events.last().and_then(|event| event.seq).unwrap_or(after);

@@ -7,7 +7,7 @@ use ropewalk_protocol::{
 use serde_json::Value;
 
 use super::{
-    driver::Driver,
+    report::Reporter,
     waiting::{self, Asking},
 };
 use crate::{
@@ -23,7 +23,7 @@ use crate::{
 /// The tools of clients, for one call of one run.
 pub struct ClientSource<'a> {
     /// Who drives the run.
-    pub driver: &'a Driver,
+    pub reporter: &'a Reporter,
     /// How long a call may take in all.
     pub ceiling_ms: u64,
 }
@@ -36,9 +36,9 @@ impl ToolSource for ClientSource<'_> {
 
 impl ClientSource<'_> {
     async fn ask(&self, call: SourceCall) -> Result<SourceResult, CallFailure> {
-        let driver = self.driver;
+        let reporter = self.reporter;
         let Some(owner) = call.tool.owner.clone() else { return Err(CallFailure::ToolUnwired) };
-        let (thread_id, run_id) = (driver.thread().id().clone(), driver.run_id().clone());
+        let (thread_id, run_id) = (reporter.thread().id().clone(), reporter.run_id().clone());
         let (tool, call_id, silence_ms) = (call.tool.clone(), call.call_id.clone(), call.silence_ms);
         let arguments = Value::Object(call.arguments);
         let body = move |id: &ropewalk_protocol::InteractionId, deadline_at| {
@@ -56,7 +56,7 @@ impl ClientSource<'_> {
             })
         };
         let asking = Asking {
-            id: driver.shared().next_id().into(),
+            id: reporter.shared().next_id().into(),
             body: Box::new(body),
             kind: InteractionKind::ToolCall,
             call_id: call.call_id.clone(),
@@ -65,12 +65,12 @@ impl ClientSource<'_> {
             silence_ms: Some(silence_ms),
         };
         let cancelled = |_| CallFailure::Cancelled { sent: true };
-        let waiting = waiting::open(driver, asking).await.map_err(cancelled)?;
+        let waiting = waiting::open(reporter, asking).await.map_err(cancelled)?;
         let (id, opened_at) = (waiting.id.clone(), waiting.opened_at);
-        let claim = waiting.owner(driver, owner, silence_ms).await.map_err(cancelled)?;
-        driver.stage(move |turn, _| turn.settle_claimed(&id));
+        let claim = waiting.owner(reporter, owner, silence_ms).await.map_err(cancelled)?;
+        reporter.stage(move |turn, _| turn.settle_claimed(&id));
         let took_ms = claim.at.millis_since(opened_at);
-        let mut result = result(&driver.shared().schemas, &call.tool, claim, took_ms)?;
+        let mut result = result(&reporter.shared().schemas, &call.tool, claim, took_ms)?;
         result.call_ms = Some(took_ms);
         Ok(result)
     }

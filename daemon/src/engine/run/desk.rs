@@ -1,24 +1,25 @@
 //! The desk of one call: what the path asks of the run it serves.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ropewalk_protocol::{
     ApprovalAnswer, ApprovalRequest, By, ByKind, CallDecision, CallId, DecidedVia, Decision, DecisionScope,
     EffectiveLevel, InteractionBody, InteractionId, InteractionKind, Outcome, Patch, PolicyDecision, PolicyLevel,
-    PolicyOrigin, PolicySetParams, ProjectId, RunId, SourceKind, Unattended,
+    PolicyOrigin, PolicySetParams, ProjectId, SourceKind, Unattended,
 };
 use serde_json::Value;
 
 use super::{
+    before::{Before, calls_so_far},
     client_call::ClientSource,
-    driver::{Driver, Over},
     question::AppSource,
+    report::{Over, Reporter},
     toolbox::{self, Toolbox},
     waiting::{self, Asking},
 };
 use crate::{
     catalogue::Caller,
-    domain::{BatchCall, RunState, ThreadState, World},
+    domain::World,
     engine::live::Claim,
     tools::{
         CallFailure, Effective, Schema, ToolSource, ToolSpec,
@@ -29,8 +30,9 @@ use crate::{
 
 /// The desk of one call.
 pub struct RunDesk<'a> {
-    driver: &'a Driver,
-    toolbox: Toolbox,
+    reporter: &'a Reporter,
+    toolbox: Mutex<Toolbox>,
+    ceiling_ms: u64,
     project_id: ProjectId,
     unattended: Unattended,
     calls_so_far: u64,
@@ -43,9 +45,9 @@ pub struct RunDesk<'a> {
 
 impl<'a> RunDesk<'a> {
     /// A desk with the tools and rules as they are now.
-    pub async fn open(driver: &'a Driver, call: &ModelToolCall) -> Result<Self, Over> {
+    pub async fn open(reporter: &'a Reporter, call: &ModelToolCall) -> Result<Self, Over> {
         let (call_id, name) = (call.call_id.clone(), call.name.clone());
-        let (toolbox, project_id, unattended, calls_so_far, before) = driver
+        let (toolbox, project_id, unattended, calls_so_far, before) = reporter
             .look(move |turn, run_id| {
                 let run = turn.state().runs.get(run_id);
                 (
@@ -57,12 +59,13 @@ impl<'a> RunDesk<'a> {
                 )
             })
             .await?;
-        let settings = driver.shared().catalogue.snapshot().settings.clone();
+        let settings = reporter.shared().catalogue.snapshot().settings.clone();
         Ok(Self {
-            driver,
-            clients: ClientSource { driver, ceiling_ms: toolbox.ceiling_ms() },
-            app: AppSource { driver, unattended, input_ms: settings.input_ms },
-            toolbox,
+            reporter,
+            clients: ClientSource { reporter, ceiling_ms: toolbox.ceiling_ms() },
+            app: AppSource { reporter, unattended, input_ms: settings.input_ms },
+            ceiling_ms: toolbox.ceiling_ms(),
+            toolbox: Mutex::new(toolbox),
             project_id,
             unattended,
             calls_so_far,
@@ -79,16 +82,20 @@ impl<'a> RunDesk<'a> {
 
     /// Whether the call was with a source that there is no more.
     pub fn is_lost(&self, call: &ModelToolCall) -> bool {
-        self.before.was_sent && self.toolbox.find(&call.name).is_none()
+        self.before.was_sent && self.toolbox().find(&call.name).is_none()
+    }
+
+    fn toolbox(&self) -> MutexGuard<'_, Toolbox> {
+        self.toolbox.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn asking(&self) -> policy::Asking<'_> {
         policy::Asking {
             project_id: &self.project_id,
-            thread_id: self.driver.thread().id(),
+            thread_id: self.reporter.thread().id(),
             principal: &AGENT,
             connection: None,
-            now: self.driver.shared().clock.now(),
+            now: self.reporter.shared().clock.now(),
         }
     }
 
@@ -97,8 +104,8 @@ impl<'a> RunDesk<'a> {
     }
 
     fn rules(&self) -> Vec<Arc<ropewalk_protocol::Policy>> {
-        let shared = self.driver.shared();
-        toolbox::rules(shared, &self.project_id, self.driver.thread().id(), shared.clock.now())
+        let shared = self.reporter.shared();
+        toolbox::rules(shared, &self.project_id, self.reporter.thread().id(), shared.clock.now())
     }
 
     /// What a change of rules makes of an open approval: nothing, a release, or a refusal.
@@ -111,32 +118,32 @@ impl<'a> RunDesk<'a> {
         };
         let answer = (outcome == Outcome::Answered).then(|| serde_json::json!({ "decision": Decision::Accept }));
         let by = By { policy_id: effective.policy_id, ..By::of(ByKind::Policy) };
-        Some(Claim { outcome, by, at: self.driver.shared().clock.now(), answer })
+        Some(Claim { outcome, by, at: self.reporter.shared().clock.now(), answer })
     }
 
     async fn ask(&self, ask: &Ask<'_>) -> Result<(InteractionId, Claim), CallFailure> {
-        let driver = self.driver;
+        let reporter = self.reporter;
         let request = self.request(ask);
         let body = move |id: &InteractionId, expires_at| {
             InteractionBody::Approval(Box::new(ApprovalRequest { interaction_id: id.clone(), expires_at, ..request }))
         };
         let asking = Asking {
-            id: driver.shared().next_id().into(),
+            id: reporter.shared().next_id().into(),
             body: Box::new(body),
             kind: InteractionKind::Approval,
             call_id: ask.call.call_id.clone(),
             owner: None,
-            lifetime_ms: driver.shared().catalogue.snapshot().settings.approval_ms,
+            lifetime_ms: reporter.shared().catalogue.snapshot().settings.approval_ms,
             silence_ms: None,
         };
         let cancelled = |_| CallFailure::Cancelled { sent: false };
-        let waiting = waiting::open(driver, asking).await.map_err(cancelled)?;
+        let waiting = waiting::open(reporter, asking).await.map_err(cancelled)?;
         let (id, opened_at) = (waiting.id.clone(), waiting.opened_at);
         let by_rules = || self.by_rules(ask.tool);
-        let claim = waiting.person(driver, self.unattended, by_rules).await.map_err(cancelled)?;
+        let claim = waiting.person(reporter, self.unattended, by_rules).await.map_err(cancelled)?;
         *self.approval_ms.lock().unwrap_or_else(PoisonError::into_inner) = Some(claim.at.millis_since(opened_at));
         let settled = id.clone();
-        driver.stage(move |turn, _| turn.settle_claimed(&settled));
+        reporter.stage(move |turn, _| turn.settle_claimed(&settled));
         Ok((id, claim))
     }
 
@@ -144,8 +151,8 @@ impl<'a> RunDesk<'a> {
         let choices = policy::choices(ask.tool.identity(), &self.rules(), self.asking(), false);
         ApprovalRequest {
             interaction_id: "".into(),
-            thread_id: self.driver.thread().id().clone(),
-            run_id: self.driver.run_id().clone(),
+            thread_id: self.reporter.thread().id().clone(),
+            run_id: self.reporter.run_id().clone(),
             call_id: ask.call.call_id.clone(),
             attempt: 1,
             tool: ask.tool.to_approval(),
@@ -174,7 +181,7 @@ impl<'a> RunDesk<'a> {
         let params = PolicySetParams {
             level,
             project_id: (level == PolicyLevel::Project).then(|| self.project_id.clone()),
-            thread_id: (level == PolicyLevel::Thread).then(|| self.driver.thread().id().clone()),
+            thread_id: (level == PolicyLevel::Thread).then(|| self.reporter.thread().id().clone()),
             tool: Some(key.tool),
             source: None,
             principal: key.principal,
@@ -189,10 +196,10 @@ impl<'a> RunDesk<'a> {
         let client = by.client_name.clone().zip(by.instance_id.clone());
         let client = client.map(|(client_name, instance_id)| ropewalk_protocol::ClientRef { client_name, instance_id });
         let caller = Caller { client, operation: None };
-        let set = self.driver.shared().catalogue.set_policy(caller, PolicyOrigin::Approval, params).await;
+        let set = self.reporter.shared().catalogue.set_policy(caller, PolicyOrigin::Approval, params).await;
         match set {
             Ok(changed) => {
-                let engine = &self.driver.thread().inner.engine;
+                let engine = &self.reporter.thread().inner.engine;
                 engine.rule_changed(&changed.policy, by.client_name.clone()).await;
             }
             // The person said yes to this call at least; that the rule could not be kept is for the log.
@@ -225,11 +232,11 @@ impl<'a> RunDesk<'a> {
 
 impl Desk for RunDesk<'_> {
     fn find(&self, flat_name: &str) -> Option<Arc<ToolSpec>> {
-        self.toolbox.find(flat_name)
+        self.toolbox().find(flat_name)
     }
 
     fn names(&self) -> Vec<String> {
-        self.toolbox.names()
+        self.toolbox().names()
     }
 
     /// A call that was taken up again goes on from where it was: what was decided stays decided, and an approval that is
@@ -249,11 +256,11 @@ impl Desk for RunDesk<'_> {
     }
 
     fn silence_ms(&self, tool: &ToolSpec, effective: &Effective) -> u64 {
-        tool.silence_ms(effective, self.toolbox.ceiling_ms())
+        tool.silence_ms(effective, self.ceiling_ms)
     }
 
     fn schema(&self, tool: &ToolSpec) -> Option<Arc<Schema>> {
-        self.driver.shared().schemas.ready(&tool.digest, &tool.input_schema)
+        self.reporter.shared().schemas.ready(&tool.digest, &tool.input_schema)
     }
 
     async fn approve(&self, ask: Ask<'_>) -> Result<CallDecision, Refused> {
@@ -287,13 +294,19 @@ impl Desk for RunDesk<'_> {
         }
     }
 
+    async fn look_again(&self) -> Result<(), CallFailure> {
+        let now = self.reporter.look(|turn, _| toolbox::of_turn(turn)).await;
+        *self.toolbox() = now.map_err(|_| CallFailure::Cancelled { sent: false })?;
+        Ok(())
+    }
+
     fn decided(&self, call_id: &CallId, decision: CallDecision) {
         if self.before.is_decided {
             return;
         }
         let approval_ms = *self.approval_ms.lock().unwrap_or_else(PoisonError::into_inner);
         let call_id = call_id.clone();
-        self.driver.stage(move |turn, run_id| turn.change.decide_call(run_id, &call_id, decision, approval_ms));
+        self.reporter.stage(move |turn, run_id| turn.change.decide_call(run_id, &call_id, decision, approval_ms));
     }
 
     fn source(&self, tool: &ToolSpec) -> &dyn ToolSource {
@@ -301,41 +314,6 @@ impl Desk for RunDesk<'_> {
             SourceKind::Client => &self.clients,
             SourceKind::App | SourceKind::Files | SourceKind::Mcp => &self.app,
         }
-    }
-}
-
-/// How far a call had come when its last driver ended.
-struct Before {
-    /// It was decided that it may be made.
-    is_decided: bool,
-    /// A person is being asked.
-    is_asked: bool,
-    /// A client has it.
-    was_sent: bool,
-}
-
-impl Before {
-    fn of(state: &ThreadState, run_id: &RunId, call_id: &CallId) -> Self {
-        let is_open =
-            |kind| state.interactions.values().any(|open| open.call_id == *call_id && open.body.kind() == kind);
-        Self {
-            is_decided: state.call(run_id, call_id).is_some_and(|call| call.decision.is_some()),
-            is_asked: is_open(InteractionKind::Approval),
-            was_sent: is_open(InteractionKind::ToolCall),
-        }
-    }
-}
-
-/// How often a run has called a tool up to and including this call; later calls of the same message do not count yet. The
-/// first call of a message is looked at before the message is written down.
-fn calls_so_far(run: &RunState, call_id: &CallId, name: &str) -> u64 {
-    let counted = run.calls_by_tool.get(name).copied().unwrap_or(0);
-    let same = |call: &&BatchCall| call.call.name == name;
-    let calls = run.batch.as_ref().map(|batch| &batch.calls);
-    match calls.and_then(|calls| calls.iter().position(|call| call.call.call_id == *call_id).map(|at| &calls[at + 1..]))
-    {
-        Some(later) => counted - later.iter().filter(same).count() as u64,
-        None => counted + 1,
     }
 }
 

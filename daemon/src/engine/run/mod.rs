@@ -1,13 +1,15 @@
 //! Driving a run: from outside its thread, one task a run, reporting back what happened.
 //!
 //! A step is: build the request, stream the model, store what it said, walk its calls along the one path, store each
-//! result. Whatever the driver writes goes through its thread's owner; a driver that was told to stop is dropped where
+//! result. Whatever the driver writes goes through its thread's owner, by its [`Reporter`]; a driver that was told to stop is dropped where
 //! it stands.
 
+mod before;
 mod client_call;
 mod desk;
 mod driver;
 mod question;
+mod report;
 mod step;
 pub mod toolbox;
 mod waiting;
@@ -15,7 +17,7 @@ mod waiting;
 use futures::FutureExt;
 use ropewalk_protocol::{By, OutcomeStatus, RunError, RunErrorKind, RunId, RunOutcome};
 
-use self::driver::Driver;
+use self::{driver::Driver, report::Reporter};
 use super::{
     ThreadHandle,
     live::{Activation, Live},
@@ -28,7 +30,7 @@ pub fn drive(live: &mut Live, thread: &ThreadHandle, run_id: RunId) {
     }
     live.generation += 1;
     let generation = live.generation;
-    let driver = Driver::new(thread.clone(), run_id.clone(), generation);
+    let driver = Driver(Reporter::new(thread.clone(), run_id.clone(), generation));
     let task = tokio::spawn(guarded(driver));
     let activation = Activation { generation, task: Some(task.abort_handle()) };
     if let Some(Activation { task: Some(former), .. }) = live.activations.insert(run_id, activation) {
@@ -38,7 +40,7 @@ pub fn drive(live: &mut Live, thread: &ThreadHandle, run_id: RunId) {
 
 /// A driver that panics fails its run, and nothing else.
 async fn guarded(driver: Driver) {
-    let (thread, run_id) = (driver.thread().clone(), driver.run_id().clone());
+    let (thread, run_id) = (driver.0.thread().clone(), driver.0.run_id().clone());
     if std::panic::AssertUnwindSafe(driver.work()).catch_unwind().await.is_err() {
         tracing::error!(thread = %thread.id(), run = %run_id, "the driver of this run panicked");
         let outcome = failed(RunErrorKind::Internal, "A fault of the daemon ended this run.", false);

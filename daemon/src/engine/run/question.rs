@@ -8,7 +8,7 @@ use ropewalk_protocol::{
 use serde_json::Value;
 
 use super::{
-    driver::Driver,
+    report::Reporter,
     waiting::{self, Asking},
 };
 use crate::{
@@ -20,7 +20,7 @@ use crate::{
 /// The App tools, for one call of one run.
 pub struct AppSource<'a> {
     /// Who drives the run.
-    pub driver: &'a Driver,
+    pub reporter: &'a Reporter,
     /// What happens to a question nobody can answer.
     pub unattended: Unattended,
     /// How long a question stays open.
@@ -35,7 +35,7 @@ impl ToolSource for AppSource<'_> {
 
 impl AppSource<'_> {
     async fn ask(&self, call: SourceCall) -> Result<SourceResult, CallFailure> {
-        let driver = self.driver;
+        let reporter = self.reporter;
         let questions = match ask_user::check_questions(&call.arguments) {
             Ok(questions) => questions,
             Err(problems) => {
@@ -44,7 +44,7 @@ impl AppSource<'_> {
             }
         };
         let (thread_id, run_id, call_id) =
-            (driver.thread().id().clone(), driver.run_id().clone(), call.call_id.clone());
+            (reporter.thread().id().clone(), reporter.run_id().clone(), call.call_id.clone());
         let asked = questions.clone();
         let body = move |id: &InteractionId, expires_at| {
             InteractionBody::Input(InputRequest {
@@ -59,7 +59,7 @@ impl AppSource<'_> {
             })
         };
         let asking = Asking {
-            id: driver.shared().next_id().into(),
+            id: reporter.shared().next_id().into(),
             body: Box::new(body),
             kind: InteractionKind::Input,
             call_id: call.call_id,
@@ -68,10 +68,10 @@ impl AppSource<'_> {
             silence_ms: None,
         };
         let cancelled = |_| CallFailure::Cancelled { sent: false };
-        let waiting = waiting::open(driver, asking).await.map_err(cancelled)?;
+        let waiting = waiting::open(reporter, asking).await.map_err(cancelled)?;
         let (id, opened_at) = (waiting.id.clone(), waiting.opened_at);
-        let claim = waiting.person(driver, self.unattended, || None).await.map_err(cancelled)?;
-        driver.stage(move |turn, _| turn.settle_claimed(&id));
+        let claim = waiting.person(reporter, self.unattended, || None).await.map_err(cancelled)?;
+        reporter.stage(move |turn, _| turn.settle_claimed(&id));
         let mut result = result(&questions, &claim);
         result.call_ms = Some(claim.at.millis_since(opened_at));
         Ok(result)

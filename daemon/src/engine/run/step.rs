@@ -10,8 +10,8 @@ use ropewalk_protocol::{
 use serde_json::Value;
 
 use super::{
-    driver::{Driver, Over},
     failed,
+    report::{Over, Reporter},
     toolbox::{self, Toolbox},
 };
 use crate::{
@@ -43,14 +43,14 @@ struct Plan {
 }
 
 /// Does one step.
-pub async fn step(driver: &Driver) -> Result<Stepped, Over> {
-    let Some(plan) = driver.report(plan).await? else { return Ok(Stepped::Ended) };
+pub async fn step(reporter: &Reporter) -> Result<Stepped, Over> {
+    let Some(plan) = reporter.report(plan).await? else { return Ok(Stepped::Ended) };
     let toolbox = plan.toolbox.clone();
-    let mut texts = Texts::new(driver);
-    match ask(driver, plan, &mut texts).await? {
-        Ok(answer) => answered(driver, answer, &texts, &toolbox).await,
+    let mut texts = Texts::new(reporter);
+    match ask(reporter, plan, &mut texts).await? {
+        Ok(answer) => answered(reporter, answer, &texts, &toolbox).await,
         Err(error) => {
-            driver.finish(outcome_of(error)).await?;
+            reporter.finish(outcome_of(error)).await?;
             Ok(Stepped::Ended)
         }
     }
@@ -72,8 +72,8 @@ fn plan(turn: &mut Turn<'_>, run_id: &RunId) -> Option<Plan> {
     })
 }
 
-async fn ask(driver: &Driver, plan: Plan, texts: &mut Texts<'_>) -> Result<Result<ModelAnswer, ModelError>, Over> {
-    let request = match request(driver, plan).await {
+async fn ask(reporter: &Reporter, plan: Plan, texts: &mut Texts<'_>) -> Result<Result<ModelAnswer, ModelError>, Over> {
+    let request = match request(reporter, plan).await {
         Ok(request) => request,
         Err(error) => return Ok(Err(error)),
     };
@@ -102,21 +102,21 @@ async fn ask(driver: &Driver, plan: Plan, texts: &mut Texts<'_>) -> Result<Resul
 
 type Asked = (Arc<dyn crate::models::Model>, ModelRequest);
 
-async fn request(driver: &Driver, plan: Plan) -> Result<Asked, ModelError> {
-    let shared = driver.shared();
+async fn request(reporter: &Reporter, plan: Plan) -> Result<Asked, ModelError> {
+    let shared = reporter.shared();
     let snapshot = shared.catalogue.snapshot();
     let endpoint = snapshot.endpoints.get(&plan.endpoint_id).filter(|endpoint| endpoint.enabled);
-    let Some(endpoint) = endpoint.cloned() else { return Err(no_endpoint(driver, &plan)) };
+    let Some(endpoint) = endpoint.cloned() else { return Err(no_endpoint(reporter, &plan)) };
     let key = shared.catalogue.key_of(&endpoint).await.map_err(|refusal| internal(refusal.to_string()))?;
     let model = shared.models.model(&endpoint, key)?;
-    let thread = driver.thread();
+    let thread = reporter.thread();
     let head = plan.head.clone();
     let messages = history::whole_chain(shared, thread.id(), plan.head, plan.known)
         .await
         .map_err(|error| ModelError { kind: RunErrorKind::Storage, ..internal(error.message) })?;
     if let Some(head) = head {
         let cache = ChainCache { head, messages: messages.clone() };
-        driver.post(move |turn, _| turn.live.remember_chain(cache)).await;
+        reporter.post(move |turn, _| turn.live.remember_chain(cache)).await;
     }
     let request = ModelRequest {
         model: endpoint.model.clone(),
@@ -127,8 +127,8 @@ async fn request(driver: &Driver, plan: Plan) -> Result<Asked, ModelError> {
     Ok((model, request))
 }
 
-fn no_endpoint(driver: &Driver, plan: &Plan) -> ModelError {
-    let snapshot = driver.shared().catalogue.snapshot();
+fn no_endpoint(reporter: &Reporter, plan: &Plan) -> ModelError {
+    let snapshot = reporter.shared().catalogue.snapshot();
     let named = Some(&plan.endpoint_id).filter(|id| !id.is_empty());
     let why = snapshot.which_endpoint(named, &plan.project_id);
     let message = why.err().map_or_else(|| "No usable endpoint is configured.".to_owned(), |why| why.to_string());
@@ -140,14 +140,14 @@ const fn internal(message: String) -> ModelError {
 }
 
 async fn answered(
-    driver: &Driver,
+    reporter: &Reporter,
     mut answer: ModelAnswer,
     texts: &Texts<'_>,
     toolbox: &Toolbox,
 ) -> Result<Stepped, Over> {
     if answer.calls.len() as u64 > TOOL_CALLS_PER_MESSAGE {
         let message = format!("The model made more than {TOOL_CALLS_PER_MESSAGE} calls in one message.");
-        driver.finish(failed(RunErrorKind::BadResponse, message, true)).await?;
+        reporter.finish(failed(RunErrorKind::BadResponse, message, true)).await?;
         return Ok(Stepped::Ended);
     }
     let made = std::mem::take(&mut answer.calls);
@@ -155,7 +155,7 @@ async fn answered(
     let mut calls = Vec::new();
     let mut shown = Vec::new();
     for (call, index) in made.into_iter().zip(1..) {
-        let (known, item) = show_call(driver, &texts.message_id, &call, toolbox);
+        let (known, item) = show_call(reporter, &texts.message_id, &call, toolbox);
         calls.push(ModelToolCall {
             call_id: known.call_id.clone(),
             name: call.name,
@@ -169,19 +169,19 @@ async fn answered(
     let said = Said { text: texts.text.clone(), reasoning: texts.reasoning.clone() };
     let stored = Answered {
         message_id: texts.message_id.clone(),
-        text: said.item(false, driver).filter(|_| !text.is_empty()).map(|id| (id, text)),
-        reasoning: said.item(true, driver).filter(|_| !reasoning.is_empty()).map(|id| (id, reasoning)),
+        text: said.item(false, reporter).filter(|_| !text.is_empty()).map(|id| (id, text)),
+        reasoning: said.item(true, reporter).filter(|_| !reasoning.is_empty()).map(|id| (id, reasoning)),
         calls: shown,
         usage: answer.usage,
         provider_parts: answer.provider_parts,
     };
     let store = move |turn: &mut Turn<'_>, run_id: &RunId| store_answer(turn, run_id, stored, &said);
     if !calls.is_empty() {
-        driver.stage(store);
+        reporter.stage(store);
         return Ok(Stepped::Calls(calls));
     }
     let outcome = completed(answer.text);
-    driver
+    reporter
         .report(move |turn, run_id| {
             store(turn, run_id);
             turn.finish_run(run_id, outcome);
@@ -199,9 +199,9 @@ struct Said {
 
 impl Said {
     /// The item of the text: the one that has begun, or a new one for a text that did not stream.
-    fn item(&self, reasoning: bool, driver: &Driver) -> Option<ItemId> {
+    fn item(&self, reasoning: bool, reporter: &Reporter) -> Option<ItemId> {
         let begun = if reasoning { &self.reasoning } else { &self.text };
-        begun.clone().or_else(|| Some(driver.shared().next_id().into()))
+        begun.clone().or_else(|| Some(reporter.shared().next_id().into()))
     }
 }
 
@@ -220,12 +220,12 @@ fn store_answer(turn: &mut Turn<'_>, run_id: &RunId, answer: Answered, said: &Sa
 }
 
 fn show_call(
-    driver: &Driver,
+    reporter: &Reporter,
     message_id: &MessageId,
     call: &crate::models::ModelCall,
     toolbox: &Toolbox,
 ) -> (AnsweredCall, ToolCallItem) {
-    let shared = driver.shared();
+    let shared = reporter.shared();
     let call_id: CallId = shared.next_id().into();
     let parsed = parse_arguments(&call.arguments);
     let known = AnsweredCall {
@@ -282,7 +282,7 @@ fn outcome_of(error: ModelError) -> RunOutcome {
 
 /// The texts of one answer as they stream.
 struct Texts<'a> {
-    driver: &'a Driver,
+    reporter: &'a Reporter,
     message_id: MessageId,
     text: Option<ItemId>,
     reasoning: Option<ItemId>,
@@ -290,9 +290,9 @@ struct Texts<'a> {
 }
 
 impl<'a> Texts<'a> {
-    fn new(driver: &'a Driver) -> Self {
-        let message_id = driver.shared().next_id().into();
-        Self { driver, message_id, text: None, reasoning: None, pending: Vec::new() }
+    fn new(reporter: &'a Reporter) -> Self {
+        let message_id = reporter.shared().next_id().into();
+        Self { reporter, message_id, text: None, reasoning: None, pending: Vec::new() }
     }
 
     fn add(&mut self, reasoning: bool, text: String) {
@@ -306,9 +306,9 @@ impl<'a> Texts<'a> {
         for (reasoning, text) in std::mem::take(&mut self.pending) {
             let slot = if reasoning { &mut self.reasoning } else { &mut self.text };
             let begins = slot.is_none();
-            let item_id = slot.get_or_insert_with(|| self.driver.shared().next_id().into()).clone();
+            let item_id = slot.get_or_insert_with(|| self.reporter.shared().next_id().into()).clone();
             let message_id = self.message_id.clone();
-            self.driver
+            self.reporter
                 .post(move |turn, run_id| {
                     if begins {
                         turn.change.text_started(run_id, &item_id, &message_id, reasoning);

@@ -8,7 +8,7 @@ use ropewalk_protocol::{
 };
 use tokio::sync::{oneshot, watch};
 
-use super::driver::{Driver, Over};
+use super::report::{Over, Reporter};
 use crate::{
     domain::Opening,
     engine::{
@@ -54,8 +54,8 @@ pub struct Asking {
 }
 
 /// Opens an interaction in the run's next record, or takes up the one the call has open already.
-pub async fn open(driver: &Driver, asking: Asking) -> Result<Waiting, Over> {
-    driver.report(move |turn, run_id| open_in(turn, run_id, asking)).await
+pub async fn open(reporter: &Reporter, asking: Asking) -> Result<Waiting, Over> {
+    reporter.report(move |turn, run_id| open_in(turn, run_id, asking)).await
 }
 
 fn open_in(turn: &mut Turn<'_>, run_id: &RunId, asking: Asking) -> Waiting {
@@ -157,26 +157,26 @@ impl Waiting {
     /// told through the thread, so that its events come in their order.
     pub async fn person(
         mut self,
-        driver: &Driver,
+        reporter: &Reporter,
         unattended: Unattended,
         on_change: impl Fn() -> Option<Claim>,
     ) -> Result<Claim, Over> {
-        let clock = driver.shared().clock.clone();
+        let clock = reporter.shared().clock.clone();
         loop {
             if let Some(claim) = on_change() {
-                return self.claim(driver, claim).await;
+                return self.claim(reporter, claim).await;
             }
-            let attendance = self.attendance(driver).await?;
+            let attendance = self.attendance(reporter).await?;
             let now = clock.now();
             let hopeless = !attendance.is_attended && unattended == Unattended::Decline;
             let patience = hopeless.then(|| Duration::from_millis(attendance.grace_until.millis_since(now)));
             tokio::select! {
                 claim = &mut self.settled => return claim.map_err(|_| Over),
                 () = until(&clock, self.expires_at, now) => {
-                    return self.claim(driver, by(Outcome::Expired, ByKind::Deadline, clock.now())).await;
+                    return self.claim(reporter, by(Outcome::Expired, ByKind::Deadline, clock.now())).await;
                 }
                 () = sleep(&clock, patience) => {
-                    return self.claim(driver, by(Outcome::Undeliverable, ByKind::Daemon, clock.now())).await;
+                    return self.claim(reporter, by(Outcome::Undeliverable, ByKind::Daemon, clock.now())).await;
                 }
                 _ = self.attendance.changed() => {}
             }
@@ -184,10 +184,10 @@ impl Waiting {
     }
 
     /// Waits for the client that holds a tool's handler: silence, the ceiling and its absence end the wait.
-    pub async fn owner(mut self, driver: &Driver, owner: ClientRef, silence_ms: u64) -> Result<Claim, Over> {
-        let clock = driver.shared().clock.clone();
+    pub async fn owner(mut self, reporter: &Reporter, owner: ClientRef, silence_ms: u64) -> Result<Claim, Over> {
+        let clock = reporter.shared().clock.clone();
         loop {
-            let presence = self.presence(driver, owner.clone()).await?;
+            let presence = self.presence(reporter, owner.clone()).await?;
             let now = clock.now();
             let silent_at = self.life.borrow_and_update().plus_millis(silence_ms);
             let patience =
@@ -195,12 +195,12 @@ impl Waiting {
             tokio::select! {
                 claim = &mut self.settled => return claim.map_err(|_| Over),
                 () = until(&clock, Some(silent_at), now), if presence.is_attended => {
-                    return self.claim(driver, by(Outcome::Expired, ByKind::Deadline, clock.now())).await;
+                    return self.claim(reporter, by(Outcome::Expired, ByKind::Deadline, clock.now())).await;
                 }
                 () = until(&clock, self.expires_at, now) => {
-                    return self.claim(driver, by(Outcome::Expired, ByKind::Deadline, clock.now())).await;
+                    return self.claim(reporter, by(Outcome::Expired, ByKind::Deadline, clock.now())).await;
                 }
-                () = sleep(&clock, patience) => return self.give_up(driver).await,
+                () = sleep(&clock, patience) => return self.give_up(reporter).await,
                 _ = self.life.changed() => {}
                 _ = self.attendance.changed() => {}
             }
@@ -208,9 +208,9 @@ impl Waiting {
     }
 
     /// The owner stays away: whether the call had an effect is unknown once it was sent, and clear before.
-    async fn give_up(self, driver: &Driver) -> Result<Claim, Over> {
+    async fn give_up(self, reporter: &Reporter) -> Result<Claim, Over> {
         let id = self.id.clone();
-        let was_sent = driver
+        let was_sent = reporter
             .look(move |turn, _| {
                 // Offered again, it had been offered before.
                 let known = turn.state().interactions.get(&id).is_some_and(|open| open.attempt > 1);
@@ -218,20 +218,20 @@ impl Waiting {
             })
             .await?;
         let outcome = if was_sent { Outcome::OutcomeUnknown } else { Outcome::Undeliverable };
-        let now = driver.shared().clock.now();
-        self.claim(driver, by(outcome, ByKind::Deadline, now)).await
+        let now = reporter.shared().clock.now();
+        self.claim(reporter, by(outcome, ByKind::Deadline, now)).await
     }
 
     /// Ends the wait, unless somebody was first.
-    async fn claim(self, driver: &Driver, claim: Claim) -> Result<Claim, Over> {
+    async fn claim(self, reporter: &Reporter, claim: Claim) -> Result<Claim, Over> {
         let id = self.id.clone();
-        let counted = driver.look(move |turn, _| turn.claim(&id, claim)).await?;
+        let counted = reporter.look(move |turn, _| turn.claim(&id, claim)).await?;
         counted.ok_or(Over)
     }
 
-    async fn attendance(&self, driver: &Driver) -> Result<Attendance, Over> {
+    async fn attendance(&self, reporter: &Reporter) -> Result<Attendance, Over> {
         let (id, kind) = (self.id.clone(), self.kind);
-        driver
+        reporter
             .look(move |turn, _| {
                 let settings = turn.shared.catalogue.snapshot().settings.clone();
                 let able = |capabilities| is_able(kind, capabilities);
@@ -246,8 +246,8 @@ impl Waiting {
             .await
     }
 
-    async fn presence(&self, driver: &Driver, owner: ClientRef) -> Result<Attendance, Over> {
-        driver
+    async fn presence(&self, reporter: &Reporter, owner: ClientRef) -> Result<Attendance, Over> {
+        reporter
             .look(move |turn, _| {
                 let grace = turn.shared.catalogue.snapshot().settings.owner_grace_ms;
                 let since = turn.live.away_since(&owner);

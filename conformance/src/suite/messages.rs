@@ -1,0 +1,198 @@
+//! The chain: `thread/messages` is exactly what the endpoint receives, and no provider would refuse it.
+
+use serde_json::{Value, json};
+
+use super::{Fresh, Raw, get_issue, success, text, told_text, tool, tool_with};
+use crate::{Fault, ScriptedServer, ServerOptions};
+
+pub(super) async fn what_the_endpoint_receives_is_what_thread_messages_shows(subject: Fresh) {
+    let (server, mut bot, thread) = over_http(&subject).await;
+    // A tool run with text beside its calls.
+    let run = bot.submit(&thread, "say let me look\ncall get_issue {\"id\":\"1\"}\ncall get_issue {\"id\":\"2\"}").await;
+    for n in 1..=2 {
+        let call = bot.asked("tool/call").await;
+        bot.reply(&call, success(&format!("issue {n}"))).await;
+    }
+    bot.ended(&run).await;
+    same_as_shown(&server, &mut bot, &thread).await;
+
+    // A refused call, a failed one, one that never reached its handler, one that broke a rule.
+    let run = bot.submit(&thread, "call act\ncall get_issue {\"id\":7}\ncall get_issue {\"id\":\"8\"}\ncall get_issue {\"id\":\"9\"}").await;
+    let approval = bot.asked("approval/request").await;
+    bot.reply(&approval, json!({"decision": "decline", "note": "no"})).await;
+    let call = bot.asked("tool/call").await;
+    bot.reply(&call, json!({"success": false, "errorCode": "E", "errorMessage": "it is gone"})).await;
+    let call = bot.asked("tool/call").await;
+    bot.reply(&call, json!({"success": true})).await;
+    bot.ended(&run).await;
+    same_as_shown(&server, &mut bot, &thread).await;
+}
+
+pub(super) async fn after_a_stop_the_history_is_whole_and_goes_on(subject: Fresh) {
+    let (server, mut bot, thread) = over_http(&subject).await;
+    let run = bot.submit(&thread, "call get_issue {\"id\":\"1\"}\ncall act\ncall get_issue {\"id\":\"3\"}").await;
+    let call = bot.asked("tool/call").await;
+    bot.reply(&call, success("one")).await;
+    bot.asked("approval/request").await;
+    assert_eq!(bot.chain(&thread).await.len(), 1, "a batch joins the chain with the last of its results");
+    bot.call("run/stop", json!({"threadId": thread})).await;
+    bot.ended(&run).await;
+    let chain = bot.chain(&thread).await;
+    assert_eq!(chain.len(), 5, "the missing results were written");
+    bot.run(&thread, "say on we go").await;
+    same_as_shown(&server, &mut bot, &thread).await;
+
+    bot.kept.clear();
+    let run = bot.submit(&thread, "say half of it\nsleep 60000\nsay the rest").await;
+    bot.until("some text", |line| line["params"]["event"]["type"] == "itemDelta").await;
+    bot.call("run/stop", json!({"threadId": thread})).await;
+    bot.ended(&run).await;
+    bot.run(&thread, "say and on").await;
+    same_as_shown(&server, &mut bot, &thread).await;
+}
+
+pub(super) async fn after_a_failure_the_history_is_accepted_and_goes_on(subject: Fresh) {
+    let (server, mut bot, thread) = over_http(&subject).await;
+    for kind in ["cutOff", "badRequest", "badResponse"] {
+        let ended = bot.run(&thread, &format!("say some\nfail {kind}")).await;
+        assert_eq!(ended["outcome"]["status"], "failed", "{ended}");
+        let ended = bot.run(&thread, "say well again").await;
+        assert_eq!(ended["outcome"]["status"], "completed", "after {kind}: {ended}");
+        same_as_shown(&server, &mut bot, &thread).await;
+    }
+    server.fault_next(Fault::Cut { after_bytes: 300 });
+    let ended = bot.run(&thread, "say one two three four").await;
+    assert_eq!(ended["outcome"]["status"], "failed", "{ended}");
+    bot.run(&thread, "say well again").await;
+    same_as_shown(&server, &mut bot, &thread).await;
+}
+
+pub(super) async fn odd_arguments_and_unknown_tools_leave_a_history_that_is_accepted(subject: Fresh) {
+    let (server, mut bot, thread) = over_http(&subject).await;
+    for input in [
+        "call get_issue {\"id\":",
+        "call get_issue [1,2]",
+        "call no_such_tool {}",
+        "call get_issue \"text\"",
+        "think only thoughts",
+        "say \nsay  ",
+    ] {
+        bot.run(&thread, input).await;
+        bot.run(&thread, "say next").await;
+    }
+    same_as_shown(&server, &mut bot, &thread).await;
+}
+
+pub(super) async fn a_denied_tool_is_not_in_the_next_request(subject: Fresh) {
+    let (server, mut bot, thread) = over_http(&subject).await;
+    let names = |server: &ScriptedServer| -> Vec<Value> {
+        let request = server.requests().pop().unwrap();
+        let tools = request.body["tools"].as_array().cloned().unwrap_or_default();
+        tools.iter().map(|tool| tool["function"]["name"].clone()).collect()
+    };
+    bot.run(&thread, "hello").await;
+    assert_eq!(names(&server), ["act", "get_issue", "mcp_app__ask_user"]);
+    bot.rule("thread", &thread, "act", "deny").await;
+    bot.run(&thread, "hello").await;
+    assert_eq!(names(&server), ["get_issue", "mcp_app__ask_user"]);
+    // A set that changes while a run is under way takes effect at the next step.
+    let run = bot.submit(&thread, "call get_issue {\"id\":\"1\"}\nthen say done").await;
+    let call = bot.asked("tool/call").await;
+    bot.call("thread/resume", json!({"threadId": thread, "tools": [get_issue(), tool("fresh")]})).await;
+    bot.reply(&call, success("one")).await;
+    bot.ended(&run).await;
+    assert_eq!(names(&server), ["fresh", "get_issue", "mcp_app__ask_user"]);
+}
+
+pub(super) async fn instructions_of_project_and_thread_reach_the_endpoint(subject: Fresh) {
+    let (server, mut bot, _) = over_http(&subject).await;
+    let create = json!({"name": "P", "instructions": "PROJECT-RULES"});
+    let project = bot.call("project/create", create).await["project"]["projectId"].clone();
+    let start = json!({"projectId": project, "instructions": "THREAD-RULES"});
+    let thread = bot.call("thread/start", start).await["thread"]["threadId"].clone();
+    bot.call("run/submit", json!({"threadId": thread, "input": text("hello"), "wait": true})).await;
+    let body = server.requests().pop().unwrap().body;
+    let system = &body["messages"][0];
+    assert_eq!(system["role"], "system", "{body}");
+    assert!(system.to_string().contains("PROJECT-RULES") && system.to_string().contains("THREAD-RULES"), "{system}");
+    assert_eq!(bot.chain(&thread).await.len(), 2, "they are no messages");
+}
+
+async fn over_http(subject: &Fresh) -> (ScriptedServer, Raw, Value) {
+    let server = ScriptedServer::start(ServerOptions { strict: true, ..ServerOptions::default() }).await.unwrap();
+    let mut bot = subject.bot().await;
+    bot.use_model_at(&server.base_url()).await;
+    let thread = bot.start(&[get_issue(), tool_with("act", json!({"approval": "ask"}))]).await;
+    (server, bot, thread)
+}
+
+/// Compares the last request with the chain before its answer, and looks that no request was refused.
+async fn same_as_shown(server: &ScriptedServer, bot: &mut Raw, thread: &Value) {
+    let requests = server.requests();
+    for request in &requests {
+        assert_eq!(request.refused, None, "{}", request.body);
+    }
+    let mut chain = bot.chain(thread).await;
+    for (message, parent) in chain.iter().skip(1).zip(&chain) {
+        assert_eq!(message["parentMessageId"], parent["messageId"], "one chain");
+    }
+    if chain.last().is_some_and(|message| message["role"] == "assistant") {
+        chain.pop();
+    }
+    let shown = one_user_turn(chain.iter().map(of_message).collect());
+    let body = &requests.last().unwrap().body;
+    let sent = body["messages"].as_array().unwrap().iter().filter(|message| message["role"] != "system");
+    let sent = one_user_turn(sent.map(of_request).collect());
+    for (sent, shown) in sent.iter().zip(&shown) {
+        assert_eq!(sent, shown);
+    }
+    assert_eq!(sent.len(), shown.len(), "sent {} shown {}", json!(sent), json!(shown));
+}
+
+/// Messages of the user that follow each other may be sent as one.
+fn one_user_turn(messages: Vec<Value>) -> Vec<Value> {
+    let mut turns: Vec<Value> = Vec::new();
+    for message in messages {
+        match turns.last_mut() {
+            Some(last) if last[0] == "user" && message[0] == "user" => {
+                last[1] = json!(format!("{}\n{}", last[1].as_str().unwrap(), message[1].as_str().unwrap()));
+            }
+            _ => turns.push(message),
+        }
+    }
+    turns
+}
+
+fn of_message(message: &Value) -> Value {
+    let text = told_text(message);
+    match message["role"].as_str().unwrap() {
+        "tool" if message["isError"] == true => json!(["tool", message["callId"], format!("Error: {text}")]),
+        "tool" => json!(["tool", message["callId"], text]),
+        "assistant" => {
+            let calls = message["toolCalls"].as_array().map_or(&[][..], Vec::as_slice);
+            let calls: Vec<_> = calls.iter().map(|call| json!([call["callId"], call["flatName"], call["arguments"]])).collect();
+            json!(["assistant", text, calls])
+        }
+        role => json!([role, text]),
+    }
+}
+
+fn of_request(message: &Value) -> Value {
+    let text = match &message["content"] {
+        Value::String(text) => text.clone(),
+        Value::Array(parts) => parts.iter().filter_map(|part| part["text"].as_str()).collect::<Vec<_>>().join("\n"),
+        _ => String::new(),
+    };
+    match message["role"].as_str().unwrap() {
+        "tool" => json!(["tool", message["tool_call_id"], text]),
+        "assistant" => {
+            let calls = message["tool_calls"].as_array().map_or(&[][..], Vec::as_slice);
+            let parsed = |call: &Value| -> Value {
+                serde_json::from_str(call["function"]["arguments"].as_str().unwrap()).unwrap()
+            };
+            let calls: Vec<_> = calls.iter().map(|call| json!([call["id"], call["function"]["name"], parsed(call)])).collect();
+            json!(["assistant", text, calls])
+        }
+        role => json!([role, text]),
+    }
+}

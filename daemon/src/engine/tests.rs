@@ -1,1 +1,0 @@
-//! Tests of threads and runs over the store in memory.
