@@ -19,6 +19,20 @@ async fn joined(daemon: &Piped, instance: &str, thread: &Value) -> Raw {
     client
 }
 
+/// How many messages the chain of a thread has, over all its pages.
+async fn chain_length(client: &mut Raw, thread: &Value) -> usize {
+    let mut length = 0;
+    let mut cursor = Value::Null;
+    loop {
+        let page = client.call("thread/messages", json!({"threadId": thread, "cursor": cursor})).await;
+        length += page["items"].as_array().unwrap().len();
+        cursor = page["nextCursor"].clone();
+        if cursor.is_null() {
+            return length;
+        }
+    }
+}
+
 #[tokio::test]
 async fn an_answer_counts_although_its_client_left_right_after_it() {
     let daemon = Piped::new().await;
@@ -79,4 +93,26 @@ async fn a_client_that_does_not_read_is_asked_again_when_it_does() {
     let asked = sleeper.until("the open approval", is_open).await;
     sleeper.reply(&asked, json!({"decision": "accept"})).await;
     owner.asked("tool/call").await;
+}
+
+#[tokio::test]
+async fn a_long_text_after_a_checkpoint_can_be_read_again() {
+    let daemon = Piped::new().await;
+    let mut client = daemon.greeted("bot", "b").await;
+    let thread = client.start(&[]).await;
+    let long = format!("say begin\nsleep 2000\nsay {}", "word ".repeat(160_000));
+    let run = client.submit(&thread, &long).await;
+    client.until("text", |line| line["params"]["event"]["type"] == "itemDelta").await;
+    for _ in 0..100 {
+        daemon.advance(Duration::from_secs(1));
+        client.settle_down().await;
+        let state = client.call("run/read", json!({"runId": run})).await["run"]["state"].clone();
+        if state == "completed" {
+            break;
+        }
+    }
+    client.ended(&run).await;
+    assert_eq!(chain_length(&mut client, &thread).await, 2);
+    client.run(&thread, "say more").await;
+    assert_eq!(chain_length(&mut client, &thread).await, 4);
 }
