@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::support::{Piped, Raw, Subject as _, success, tool_with};
+use crate::support::{Piped, Raw, Subject as _, success, text, tool_with};
 
 /// A client of `daemon` that has started a thread with one tool, and the thread.
 async fn with_tool(daemon: &Piped, approval: &str) -> (Raw, Value) {
@@ -115,4 +115,18 @@ async fn a_long_text_after_a_checkpoint_can_be_read_again() {
     assert_eq!(chain_length(&mut client, &thread).await, 2);
     client.run(&thread, "say more").await;
     assert_eq!(chain_length(&mut client, &thread).await, 4);
+}
+
+#[tokio::test]
+async fn an_answer_without_end_fails_its_run_and_harms_no_other() {
+    let daemon = Piped::new().await;
+    let mut client = daemon.greeted("bot", "b").await;
+    let thread = client.start(&[]).await;
+    let submit = json!({"threadId": thread, "input": text(&format!("say {}", "word ".repeat(600_000))), "wait": true});
+    let run = client.call("run/submit", submit).await["run"].clone();
+    assert_eq!(run["outcome"]["error"]["kind"], "badResponse", "{}", run["outcome"]["error"]);
+    let chain = client.chain(&thread).await;
+    let kept = chain.iter().map(|message| message["content"][0]["text"].as_str().unwrap().len());
+    assert!(kept.clone().any(|length| length == 2 << 20), "{:?}", kept.collect::<Vec<_>>());
+    client.run(&thread, "say more").await;
 }
