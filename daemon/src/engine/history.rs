@@ -13,8 +13,8 @@ use crate::{
 
 /// Bytes of a log read at once.
 const WINDOW_BYTES: usize = 262_144;
-/// No record is longer.
-const LONGEST_RECORD: usize = 64 * 1024 * 1024;
+/// How much is read at most to find the end of a row of records without events: more than the longest record has.
+const WIDEST_WINDOW_BYTES: usize = 128 << 20;
 /// Events before a message that its window begins with.
 const WINDOW_EVENTS: Seq = 512;
 
@@ -25,18 +25,16 @@ const WINDOW_EVENTS: Seq = 512;
 /// `unavailable`, when the log cannot be read.
 pub async fn records(shared: &Shared, id: &ThreadId, from: Seq) -> Result<Vec<Arc<Record>>, RpcError> {
     let log = LogName::Thread(id.clone());
-    let (mut window, mut known) = (WINDOW_BYTES, 0);
+    let mut window = WINDOW_BYTES;
     loop {
         let records = shared.store.read(&log, from, window).await.map_err(|error| storage_error(&error))?;
         // A record without events has the number of the one after it. A window that ends with such records must reach
-        // further, or whoever asks for what comes next would miss that one; at the end of the log there is none.
+        // further, or whoever asks for what comes next would miss that one, which may be far longer than they are.
         let ends_with_event = records.last().is_none_or(|last| !last.events.is_empty());
-        let is_all = records.len() == known;
-        if ends_with_event || is_all && window > LONGEST_RECORD {
+        if ends_with_event || window >= WIDEST_WINDOW_BYTES {
             return Ok(records);
         }
-        window = if is_all { window + LONGEST_RECORD } else { window * 2 };
-        known = records.len();
+        window *= 8;
     }
 }
 

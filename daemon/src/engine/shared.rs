@@ -70,5 +70,15 @@ pub fn storage_error(error: &StoreError) -> RpcError {
         StoreError::Damaged { .. } => " `ropewalk doctor` names the place.",
         _ => "",
     };
-    RpcError::retryable(detail, format!("Nothing was stored: {error}.{next}"), None)
+    let what = if matches!(error, StoreError::Read { .. }) {
+        "What is stored could not be read"
+    } else {
+        "Nothing was stored"
+    };
+    let message = format!("{what}: {error}.{next}");
+    match error {
+        // The same request fails the same way until a person has done something about it.
+        StoreError::Damaged { .. } | StoreError::Version { .. } => RpcError::new(detail, message),
+        _ => RpcError::retryable(detail, message, None),
+    }
 }

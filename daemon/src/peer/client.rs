@@ -2,21 +2,27 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, OnceLock, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak},
+    time::Duration,
 };
 
 use ropewalk_peer::{CallError, Peer};
 use ropewalk_protocol::{
     Capabilities, ClientRef, ErrorDetail, InteractionId, InteractionInvalidAnswer, InteractionInvalidAnswerParams,
-    InteractionSettledParams, InteractionSettledSent, RpcError, ThreadId,
+    InteractionSettledParams, InteractionSettledSent, Method, RpcError, ThreadId, ToolCall,
 };
-use tokio::task::AbortHandle;
 
-use super::EventFeed;
-use crate::engine::{AttachedClient, ConnectionId, Offer, ThreadHandle};
+use super::{EventFeed, asked::Asked};
+use crate::{
+    clock::Clock,
+    engine::{AttachedClient, ConnectionId, Offer, ThreadHandle},
+};
 
-/// Requests of one interaction that may be unanswered on one connection; the oldest beyond it is over.
-const REQUESTS_OF_ONE: usize = 8;
+/// Bytes a client may leave unread before it is asked nothing more. Less than what stops its own requests from being
+/// read, so that it can still stop a run.
+const UNREAD_BYTES: usize = 1 << 20;
+/// How long it has to read before that is looked at again.
+const LOOK_AGAIN: Duration = Duration::from_millis(250);
 
 /// What a client said of itself in the handshake.
 #[derive(Clone, Debug)]
@@ -35,9 +41,9 @@ pub struct Client {
     peer: Peer,
     session: OnceLock<Session>,
     feed: Arc<EventFeed>,
-    asked: Mutex<HashMap<InteractionId, Vec<AbortHandle>>>,
+    asked: Mutex<Asked>,
     threads: Mutex<HashMap<ThreadId, ThreadHandle>>,
-    me: std::sync::Weak<Self>,
+    me: Weak<Self>,
 }
 
 impl Client {
@@ -90,12 +96,14 @@ impl Client {
     /// Ends everything of the client: its connection is over.
     pub fn end(&self) {
         self.feed.end();
-        for (_, tasks) in self.asked.lock().unwrap_or_else(PoisonError::into_inner).drain() {
-            tasks.iter().for_each(AbortHandle::abort);
-        }
+        let answering = self.asked().end();
         let threads = std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner));
         let id = self.id;
         tokio::spawn(async move {
+            // Whoever answers and leaves at once is heard first. Calls without an answer have failed with the connection.
+            for task in answering {
+                let _ = task.await;
+            }
             for thread in threads.into_values() {
                 thread.leave(id, false).await;
             }
@@ -106,9 +114,31 @@ impl Client {
         self.session.get().expect("no handler runs before the handshake, and nobody attaches without a handler")
     }
 
-    fn forget(&self, interaction_id: &InteractionId) {
-        let asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner).remove(interaction_id);
-        asked.unwrap_or_default().iter().for_each(AbortHandle::abort);
+    fn asked(&self) -> MutexGuard<'_, Asked> {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn offer_later(&self, interaction_id: InteractionId, thread: ThreadHandle) {
+        let clock = thread.shared().clock.clone();
+        if self.asked().add_later(interaction_id, thread) {
+            tokio::spawn(ask_when_it_reads(self.me.clone(), clock));
+        }
+    }
+}
+
+/// Asks a client what could not be asked before, as soon as it has read most of what it was sent.
+async fn ask_when_it_reads(client: Weak<Client>, clock: Arc<dyn Clock>) {
+    loop {
+        clock.sleep(LOOK_AGAIN).await;
+        let Some(client) = client.upgrade().filter(|client| !client.peer.is_closed()) else { return };
+        if client.peer.queued_bytes() > UNREAD_BYTES / 2 {
+            continue;
+        }
+        let later = client.asked().take_later();
+        for (interaction_id, thread) in later {
+            thread.offer_once_more(client.attached(), interaction_id).await;
+        }
+        return;
     }
 }
 
@@ -130,6 +160,9 @@ impl AttachedClient for Client {
     }
 
     fn offer(&self, offer: Offer, thread: ThreadHandle) {
+        if self.peer.queued_bytes() > UNREAD_BYTES {
+            return self.offer_later(offer.interaction_id, thread);
+        }
         // A connection that is closing is told by its end, which settles what it was offered.
         let Ok(pending) = self.peer.start_call(offer.method, &offer.params) else { return };
         let (client, id) = (self.attached(), offer.interaction_id.clone());
@@ -143,22 +176,15 @@ impl AttachedClient for Client {
             };
             thread.answered(client, id, response).await;
         });
-        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
-        for tasks in asked.values_mut() {
-            tasks.retain(|task| !task.is_finished());
-        }
-        asked.retain(|_, tasks| !tasks.is_empty());
-        // Asked again, the client may answer either request: its answer to the older one may be on its way already.
-        let tasks = asked.entry(offer.interaction_id).or_default();
-        tasks.push(task.abort_handle());
-        if tasks.len() > REQUESTS_OF_ONE {
-            tasks.remove(0).abort();
-        }
+        // The work is the same whichever request asked for it, so that its result counts as the answer to either. Of a
+        // person's answers only that to the newest request does: an older one may have been refused.
+        self.asked().add(offer.interaction_id, task, offer.method == ToolCall::NAME);
     }
 
     fn settled(&self, params: &InteractionSettledParams) {
-        self.forget(&params.interaction_id);
-        let _ = self.peer.notify::<InteractionSettledSent>(params);
+        if self.asked().forget(&params.interaction_id) {
+            let _ = self.peer.notify::<InteractionSettledSent>(params);
+        }
     }
 
     fn invalid_answer(&self, params: &InteractionInvalidAnswerParams) {

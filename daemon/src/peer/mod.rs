@@ -3,6 +3,7 @@
 //! [`Client`] is what the engine sees of a connection; its [`EventFeed`] is where the connection's writer gets events
 //! from when nothing more urgent is to be sent; [`Clients`] is all of them.
 
+mod asked;
 mod client;
 mod clients;
 mod feed;

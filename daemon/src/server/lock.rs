@@ -3,10 +3,13 @@
 use std::{
     fs::{self, File, TryLockError},
     io::{self, Seek, Write},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
-use super::{Home, StartError, socket};
+use super::{
+    Home, StartError, socket,
+    watch::{self, Identity},
+};
 
 const FILE: &str = "lock";
 
@@ -14,6 +17,8 @@ const FILE: &str = "lock";
 #[derive(Debug)]
 pub struct HomeLock {
     _file: File,
+    path: PathBuf,
+    identity: Option<Identity>,
 }
 
 impl HomeLock {
@@ -38,7 +43,13 @@ impl HomeLock {
             Err(TryLockError::Error(cause)) => return Err(StartError::io("Locking", &path)(cause)),
         }
         write_pid(&mut file).map_err(StartError::io("Writing the lock", &path))?;
-        Ok(Self { _file: file })
+        let identity = watch::identity(&path);
+        Ok(Self { _file: file, path, identity })
+    }
+
+    /// Whether the file is gone or another's: the lock keeps nobody away any more.
+    pub(super) fn is_lost(&self) -> bool {
+        watch::is_lost(&self.path, self.identity)
     }
 }
 

@@ -8,6 +8,7 @@ mod error;
 mod home;
 mod lock;
 mod socket;
+mod watch;
 
 use std::path::Path;
 
@@ -20,7 +21,7 @@ pub use error::StartError;
 pub use home::{Environment, Home, Places};
 pub use lock::HomeLock;
 
-use self::socket::SocketFile;
+use self::{socket::SocketFile, watch::Missing};
 use crate::{connection::Serving, dispatch::Host};
 
 /// Takes a home and its socket.
@@ -58,13 +59,40 @@ impl Bound {
 
     /// Accepts connections until `shutdown` is cancelled; then ends them as [`Serving::stop`] does and removes the
     /// socket. The lock is given back to the caller, to be held until the store is closed.
-    pub async fn serve<H: Host>(self, serving: Serving<H>, shutdown: CancellationToken) -> HomeLock {
+    ///
+    /// A socket whose file was removed is made anew within seconds. When the home is gone, `shutdown` is cancelled here:
+    /// nothing could be stored any more, and another daemon may have begun in its place.
+    pub async fn serve<H: Host>(mut self, serving: Serving<H>, shutdown: CancellationToken) -> HomeLock {
+        loop {
+            let missing = tokio::select! {
+                biased;
+                () = accept::accept_until(&self.listener, &serving, &shutdown) => break,
+                missing = watch::until_missing(serving.host.clock(), &self.socket, &self.lock) => missing,
+            };
+            match missing {
+                Missing::Socket => self.listen_again().await,
+                Missing::Home => {
+                    tracing::error!("the home of this daemon is gone, or its lock was removed; the daemon ends");
+                    shutdown.cancel();
+                }
+            }
+        }
         let Self { listener, socket, lock } = self;
-        accept::accept_until(&listener, &serving, &shutdown).await;
         drop(listener);
         serving.stop().await;
         drop(socket);
         lock
+    }
+
+    async fn listen_again(&mut self) {
+        match socket::listen(self.socket.path()).await {
+            Ok((listener, socket)) => {
+                tracing::warn!(socket = %socket.path().display(), "the socket was removed; it is there again");
+                (self.listener, self.socket) = (listener, socket);
+            }
+            // It is tried again: somebody may be about to put things right.
+            Err(error) => tracing::warn!(%error, "the socket was removed and cannot be made again"),
+        }
     }
 }
 

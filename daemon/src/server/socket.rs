@@ -12,7 +12,11 @@ use interprocess::local_socket::{
     tokio::{Listener, Stream, prelude::*},
 };
 
-use super::{StartError, lock::make_directory};
+use super::{
+    StartError,
+    lock::make_directory,
+    watch::{self, Identity, identity},
+};
 
 /// How long a listener may take to let us in before it counts as alive all the same.
 const KNOCK: Duration = Duration::from_secs(2);
@@ -26,12 +30,14 @@ pub(super) struct SocketFile {
     identity: Option<Identity>,
 }
 
-/// Which file it is, whatever it is called.
-type Identity = (u64, u64);
-
 impl SocketFile {
     pub(super) fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Whether the file is gone or another's. A named pipe is no file and cannot be.
+    pub(super) fn is_lost(&self) -> bool {
+        cfg!(unix) && watch::is_lost(&self.path, self.identity)
     }
 }
 
@@ -151,15 +157,4 @@ fn is_socket(metadata: &fs::Metadata) -> bool {
 #[cfg(not(unix))]
 fn is_socket(_: &fs::Metadata) -> bool {
     true
-}
-
-#[cfg(unix)]
-fn identity(path: &Path) -> Option<Identity> {
-    use std::os::unix::fs::MetadataExt;
-    fs::symlink_metadata(path).ok().map(|metadata| (metadata.dev(), metadata.ino()))
-}
-
-#[cfg(not(unix))]
-fn identity(_: &Path) -> Option<Identity> {
-    None
 }

@@ -77,6 +77,13 @@ pub fn offer_again(turn: &mut Turn<'_>, interaction_id: &InteractionId, client: 
     }
 }
 
+impl ThreadHandle {
+    /// Offers an interaction, if it is still open, to a client that could not be asked when it should have been.
+    pub async fn offer_once_more(&self, client: Arc<dyn AttachedClient>, interaction_id: InteractionId) {
+        self.post(move |turn| offer_again(turn, &interaction_id, &client)).await;
+    }
+}
+
 /// Offers an open interaction to a client, if it may settle it and somebody waits for it.
 pub fn offer_to(
     live: &mut Live,

@@ -23,6 +23,11 @@ use crate::{
 
 /// Model events taken together when they are there already, so that a fast model costs few jobs.
 const EVENTS_AT_ONCE: usize = 256;
+/// Bytes of text and reasoning of one answer, far more than any model gives. Even if each of them has to be escaped, the
+/// item fits in a line of the wire.
+const ANSWER_TEXT_BYTES: usize = 2 << 20;
+/// Bytes of the arguments of all calls of one answer.
+const ANSWER_ARGUMENT_BYTES: usize = 8 << 20;
 
 /// What a step came to.
 pub enum Stepped {
@@ -86,7 +91,8 @@ async fn ask(reporter: &Reporter, plan: Plan, texts: &mut Texts<'_>) -> Result<R
                 Ok(ModelEvent::Reasoning(text)) => texts.add(true, text),
                 Ok(ModelEvent::Finished(answer)) => {
                     texts.flush().await;
-                    return Ok(Ok(answer));
+                    let is_over = texts.is_full || answer.text.len() + answer.reasoning.len() > ANSWER_TEXT_BYTES;
+                    return Ok(if is_over { Err(endless(ANSWER_TEXT_BYTES, "text")) } else { Ok(answer) });
                 }
                 Err(error) => {
                     texts.flush().await;
@@ -95,9 +101,18 @@ async fn ask(reporter: &Reporter, plan: Plan, texts: &mut Texts<'_>) -> Result<R
             }
         }
         texts.flush().await;
+        if texts.is_full {
+            return Ok(Err(endless(ANSWER_TEXT_BYTES, "text")));
+        }
     }
     let message = "The model's answer ended before it was complete.".to_owned();
     Ok(Err(ModelError { kind: RunErrorKind::CutOff, message, retryable: true, retry_after_ms: None }))
+}
+
+/// An answer that is dropped because it does not end, or not soon enough.
+fn endless(limit: usize, what: &str) -> ModelError {
+    let message = format!("The model's answer has more than {limit} bytes of {what}; no more of it was taken.");
+    ModelError { kind: RunErrorKind::BadResponse, message, retryable: true, retry_after_ms: None }
 }
 
 type Asked = (Arc<dyn crate::models::Model>, ModelRequest);
@@ -148,6 +163,10 @@ async fn answered(
     if answer.calls.len() as u64 > TOOL_CALLS_PER_MESSAGE {
         let message = format!("The model made more than {TOOL_CALLS_PER_MESSAGE} calls in one message.");
         reporter.finish(failed(RunErrorKind::BadResponse, message, true)).await?;
+        return Ok(Stepped::Ended);
+    }
+    if answer.calls.iter().map(|call| call.arguments.len()).sum::<usize>() > ANSWER_ARGUMENT_BYTES {
+        reporter.finish(outcome_of(endless(ANSWER_ARGUMENT_BYTES, "arguments"))).await?;
         return Ok(Stepped::Ended);
     }
     let made = std::mem::take(&mut answer.calls);
@@ -287,15 +306,25 @@ struct Texts<'a> {
     text: Option<ItemId>,
     reasoning: Option<ItemId>,
     pending: Vec<(bool, String)>,
+    /// How much there was in all.
+    bytes: usize,
+    /// Whether there was more than an answer may have, and the rest was dropped.
+    is_full: bool,
 }
 
 impl<'a> Texts<'a> {
     fn new(reporter: &'a Reporter) -> Self {
         let message_id = reporter.shared().next_id().into();
-        Self { reporter, message_id, text: None, reasoning: None, pending: Vec::new() }
+        Self { reporter, message_id, text: None, reasoning: None, pending: Vec::new(), bytes: 0, is_full: false }
     }
 
-    fn add(&mut self, reasoning: bool, text: String) {
+    fn add(&mut self, reasoning: bool, mut text: String) {
+        let room = ANSWER_TEXT_BYTES - self.bytes;
+        if text.len() > room {
+            text.truncate(text.floor_char_boundary(room));
+            self.is_full = true;
+        }
+        self.bytes += text.len();
         match self.pending.last_mut() {
             Some((kind, so_far)) if *kind == reasoning => so_far.push_str(&text),
             _ => self.pending.push((reasoning, text)),

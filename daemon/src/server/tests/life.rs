@@ -47,6 +47,44 @@ async fn the_end_removes_the_socket_and_frees_the_home() {
 }
 
 #[tokio::test]
+async fn a_socket_file_that_was_removed_is_made_again() {
+    let place = place();
+    let running = run(Server::bind(&place.home).await.unwrap());
+    let mut before = Caller::initialized(&running.socket).await;
+    fs::remove_file(&running.socket).unwrap();
+    in_time(async {
+        while !running.socket.exists() {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
+    Caller::initialized(&running.socket).await;
+    assert_eq!(mode(&running.socket), 0o600);
+    before.send(2, "daemon/status", Value::Null).await;
+    assert_eq!(before.read().await.unwrap()["id"], 2, "who was connected stays so");
+    running.shutdown.cancel();
+}
+
+#[tokio::test]
+async fn a_daemon_whose_home_or_lock_is_gone_ends_so_that_another_can_begin() {
+    for whole in [true, false] {
+        let place = place();
+        let running = run(Server::bind(&place.home).await.unwrap());
+        running.toy.wound_down.add_permits(1);
+        let mut caller = Caller::initialized(&running.socket).await;
+        let home = &place.home.directory;
+        if whole {
+            fs::remove_dir_all(home).unwrap()
+        } else {
+            fs::remove_file(home.join("lock")).unwrap()
+        }
+        assert!(caller.read().await.is_none());
+        drop(in_time(running.task).await.unwrap());
+        drop(Server::bind(&place.home).await.unwrap());
+    }
+}
+
+#[tokio::test]
 async fn only_a_socket_file_that_is_its_own_is_removed() {
     let place = place();
     let bound = Server::bind(&place.home).await.unwrap();

@@ -229,9 +229,12 @@ impl Log {
         let Some(position) = before else {
             let directory = self.directory();
             if !directory.is_dir() {
-                // Not with its parents: when the home is gone, it must not come back with one log in it.
-                fs::create_dir(directory)?;
-                files::private_dir(directory)?;
+                // Not with its parents: when the home is gone, it must not come back with one log in it. Another new
+                // log of the same directory may have been quicker.
+                match fs::create_dir(directory) {
+                    Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error.into()),
+                    _ => files::private_dir(directory)?,
+                }
                 files::sync_dir(directory.parent().unwrap_or(directory))?;
             }
             return Ok(files::private_new(&self.path)?);

@@ -1,9 +1,11 @@
 //! Many logs at once, files that vanish, modes, and descriptors.
 
-use std::{fs, os::unix::fs::PermissionsExt as _, path::Path};
+use std::{fs, os::unix::fs::PermissionsExt as _, path::Path, sync::Barrier};
 
 use futures::future::join_all;
+use tempfile::TempDir;
 
+use super::super::{fault::Faults, log::Log};
 use crate::store::{
     Commit, LogName, Store as _, StoreError,
     tests::support::{OnDisk, Subject as _, events, put, record, thread, within},
@@ -47,6 +49,25 @@ async fn logs_are_written_in_parallel_and_each_in_its_order() {
     let expected: Vec<String> = (1..=50).map(|n| n.to_string()).collect();
     for at in 0..8 {
         assert_eq!(events(&disk.store, &thread(&format!("t{at:04}")), 1).await, expected);
+    }
+}
+
+#[test]
+fn new_logs_that_begin_at_once_share_a_directory_that_nobody_has_made_yet() {
+    let home = TempDir::new().unwrap();
+    for round in 0..128 {
+        let directory = home.path().join(round.to_string());
+        let together = Barrier::new(4);
+        std::thread::scope(|scope| {
+            for at in 0..4 {
+                let log = Log::new(thread(&format!("t{at}")), directory.join(format!("t{at}.jsonl")));
+                let together = &together;
+                scope.spawn(move || {
+                    together.wait();
+                    log.append(&mut None, [record(1, &["e"])].iter(), &Faults::default()).unwrap();
+                });
+            }
+        });
     }
 }
 
