@@ -24,4 +24,9 @@ pub mod start;
 pub mod store;
 pub mod tools;
 
+/// The Rust of the page about embedding is compiled and run with the crate, so that it cannot go stale.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/embedding.md")]
+struct Embedding;
+
 pub use embed::{EmbedConfig, EmbedHome, Embedded, embed, embed_parts};

@@ -1,6 +1,6 @@
 //! The one error of the SDK.
 
-use std::{io, path::PathBuf};
+use std::{fmt, io, path::PathBuf};
 
 use ropewalk_peer::CallError;
 use ropewalk_protocol::{ErrorDetail, MessageId, RpcError, RunId};
@@ -10,7 +10,9 @@ use crate::RunResult;
 /// What can go wrong, in this process, on the way, or at the daemon.
 ///
 /// A run that fails or is stopped is no error but a [`RunResult`]; [`RunResult::into_result`] makes one of it.
-#[derive(Debug, thiserror::Error)]
+///
+/// `Debug` is the sentence of `Display` too, because that is what a `main` that returns an error prints.
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The daemon refused the request. The message says what, where and what to do next; [`Error::kind`] tells
@@ -113,6 +115,12 @@ pub enum Error {
     /// The run did not complete: what [`RunResult::into_result`] makes of a result that is not `completed`.
     #[error("{}", .0.why())]
     RunNotCompleted(Box<RunResult>),
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 impl Error {

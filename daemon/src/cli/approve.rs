@@ -76,7 +76,7 @@ fn show(attention: &Attention<'_>, request: &ApprovalRequest) {
     let question = out.paint_note(Style::Bold, &format!("Allow {}?", printable(&request.summary)));
     attention.show(&format!("{} {question}{which}", out.paint_note(Style::Yellow, "?")));
     let title = request.tool.title.as_ref().map(|title| format!("{title}, ")).unwrap_or_default();
-    let about = format!("{title}{} of {}{}", request.tool.name, request.tool.source, hints(&request.tool.annotations));
+    let about = format!("{title}{}/{}{}", request.tool.source, request.tool.name, hints(&request.tool.annotations));
     attention.show(&out.paint_note(Style::Dim, &format!("  {}", printable(&about))));
     attention.show(&arguments(request, ARGUMENT_CHARACTERS));
     if let Some(change) = &request.change {

@@ -23,7 +23,7 @@ use super::{
 use crate::embed::{EmbedConfig, EmbedHome, Embedded, embed};
 
 const PROMPT: &str = "say Aye, six bells it is.\ncall ring_bell {\"bells\":6}";
-const NO_TERMINAL: &str = "nobody was asked, as there is no terminal (--yes accepts)";
+const NO_TERMINAL: &str = "there is no terminal to ask at";
 /// How long the demo's daemon gives what is under way at the end: there is nothing.
 const GRACE_MS: u64 = 1_000;
 
@@ -49,29 +49,36 @@ pub(crate) async fn run(args: DemoArgs, context: &Context) -> Result<Exit, Failu
     let config = EmbedConfig { home, listen: false };
     let embedded = embed(config).await?;
     introduce(context);
-    let ending = play(&args, &embedded, &mut interrupts, context).await;
+    let seen = Seen::default();
+    let approver = approver(&args, &seen, context);
+    let nobody_asked = matches!(approver, Approver::Nothing(_));
+    let ending = play(approver, &seen, &embedded, &mut interrupts, context).await;
     embedded.stop(GRACE_MS).await;
     let exit = match ending? {
         Ending::Left => return Ok(Exit::LEFT),
         Ending::Ended(outcome) => end(&outcome, context),
     };
-    say_what_next(context);
+    say_what_next(nobody_asked, context);
     Ok(exit)
 }
 
+/// Who decides about the call.
+fn approver(args: &DemoArgs, seen: &Seen, context: &Context) -> Approver {
+    match Person::find(&context.out) {
+        _ if args.yes => Approver::Everything,
+        Some(person) => Approver::Person(person, seen.clone()),
+        None => Approver::Nothing(NO_TERMINAL),
+    }
+}
+
 async fn play(
-    args: &DemoArgs,
+    approver: Approver,
+    seen: &Seen,
     embedded: &Embedded,
     interrupts: &mut Interrupts,
     context: &Context,
 ) -> Result<Ending, Failure> {
     let out = &context.out;
-    let seen = Seen::default();
-    let approver = match Person::find(out) {
-        _ if args.yes => Approver::Everything,
-        Some(person) => Approver::Person(person, seen.clone()),
-        None => Approver::Nothing(NO_TERMINAL),
-    };
     let told = out.clone();
     let decide = move |approval: Approval| {
         let (approver, out) = (approver.clone(), told.clone());
@@ -79,7 +86,7 @@ async fn play(
     };
     let client = embedded.connect().name("demo").on_approval(decide).await?;
     let thread = client.threads().start().title("The ship's bell").tool(bell::ring_bell(out)).await?;
-    let mut narrator = Narrator::new(out, &seen);
+    let mut narrator = Narrator::new(out, seen);
     let run = thread.run(PROMPT).submit().await?;
     let stopper = Stopper::new(&client, Which::of(&run, thread.id()), out);
     let ending = follow(run, stopper, interrupts, |event| narrator.show(event)).await;
@@ -104,16 +111,17 @@ fn end(outcome: &RunOutcome, context: &Context) -> Exit {
     Exit::of_run(outcome.status)
 }
 
-fn say_what_next(context: &Context) {
+fn say_what_next(nobody_asked: bool, context: &Context) {
     let out = &context.out;
     let program = context.environment.program();
+    let accepted = nobody_asked.then(|| ("the same with the call accepted", format!("{program} demo --yes")));
     let next = [
         ("a run of your own", format!("{program} run \"say hello\"")),
         ("a real model", format!("{program} endpoint add --help")),
         ("a tool of your own, in Rust", "docs/quickstart-rust.md".to_owned()),
     ];
     out.line(&format!("\n{}", out.paint(Style::Bold, "What next")));
-    for (what, how) in next {
-        out.line(&format!("  {what:27}  {}", out.paint(Style::Cyan, &how)));
+    for (what, how) in accepted.into_iter().chain(next) {
+        out.line(&format!("  {what:31}  {}", out.paint(Style::Cyan, &how)));
     }
 }

@@ -87,7 +87,10 @@ pub(crate) async fn run(args: DoctorArgs, context: &Context) -> Result<Exit, Fai
     let home = context.home()?;
     let mut findings = places::check(&home);
     match context.connecting()?.start_on_demand(false).await {
-        Ok(client) => findings.extend(running::check(&client, args.test_endpoints, context).await),
+        Ok(client) => {
+            findings.push(Finding::ok("socket", format!("{} answers", home.socket.display())));
+            findings.extend(running::check(&client, args.test_endpoints, context).await);
+        }
         Err(Error::NotRunning { .. }) => findings
             .push(Finding::note("daemon", "none runs now; the first command or program that needs one starts it")),
         Err(error) => findings.push(Finding::problem(

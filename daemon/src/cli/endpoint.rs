@@ -42,7 +42,9 @@ Examples:
     /// List the endpoints
     #[command(after_help = "Example:\n  ropewalk endpoint list")]
     List,
-    /// Make an endpoint the default; `scripted` is the built-in one
+    /// Make an endpoint the default
+    ///
+    /// The built-in `scripted` is the default only while there is no other; `ropewalk run --endpoint scripted` uses it.
     #[command(after_help = "Example:\n  ropewalk endpoint use local")]
     Use {
         /// Its name or id

@@ -34,7 +34,7 @@ enum Command {
     #[command(after_help = "\
 Examples:
   ropewalk policy set allow --tool client:bot/get_issue
-  ropewalk policy set ask --tool client:bot/close_issue --project 0193e0c4-7f5a-7c31-9d0f-2f6f1f0c9a11
+  ropewalk policy set ask --source client:bot --thread 0193e0c4-7f5a-7c31-9d0f-2f6f1f0c9a11
   ropewalk policy set deny --source client:bot")]
     Set(SetArgs),
     /// List the rules
@@ -54,10 +54,10 @@ struct SetArgs {
     /// What the rule says
     #[arg(value_name = "allow|ask|deny", value_parser = words::<PolicyDecision>(&["allow", "ask", "deny"]))]
     decision: PolicyDecision,
-    /// The tool it is about, as `threads` and approvals show it: its source, a slash, its name
+    /// The tool it is about, as an approval shows it: its source, a slash, its name; this or `--source`
     #[arg(long, value_name = "SOURCE/NAME", value_parser = tool, required_unless_present = "source", conflicts_with = "source")]
     tool: Option<PolicyTool>,
-    /// All tools of this source
+    /// All tools of this source, such as `client:bot`
     #[arg(long, value_name = "SOURCE")]
     source: Option<String>,
     /// Only in this project

@@ -24,7 +24,7 @@ use super::{
     words::words,
 };
 
-const NO_TERMINAL: &str = "nobody was asked, as there is no terminal";
+const NO_TERMINAL: &str = "there is no terminal to ask at";
 const NO_APPROVE: &str = "the run was started with --no-approve";
 
 /// Run a prompt and show what comes of it
@@ -105,7 +105,12 @@ pub(crate) async fn run(args: RunArgs, context: &Context) -> Result<Exit, Failur
 
 fn prompt(argument: &str) -> Result<String, Failure> {
     if argument != "-" {
-        return Ok(argument.to_owned());
+        // Before a thread is started, which would stay behind with nothing in it.
+        return if argument.trim().is_empty() {
+            Err(Failure::Usage("The prompt is empty. Say something, or read it from stdin with `-`.".to_owned()))
+        } else {
+            Ok(argument.to_owned())
+        };
     }
     let mut prompt = String::new();
     io::stdin()

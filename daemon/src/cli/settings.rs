@@ -18,7 +18,7 @@ use super::{
 Examples:
   ropewalk settings
   ropewalk settings set --approval-ms 3600000
-  ropewalk settings set --idle-exit-ms never")]
+  ropewalk settings set --idle-exit-ms 3600000")]
 pub(crate) struct SettingsArgs {
     #[command(subcommand)]
     command: Option<Command>,
@@ -70,7 +70,7 @@ struct SetArgs {
     /// Subtask runs at a time, 1 to 256
     #[arg(long, value_name = "N")]
     subtask_runs: Option<u64>,
-    /// How long the daemon stays without work and connections, from 1,000, or `never` to end
+    /// How long the daemon stays without work and connections, from 1,000, or `none`: as it was started
     #[arg(long, value_name = "MS", value_parser = number_or_never)]
     idle_exit_ms: Option<Patch<u64>>,
 }
@@ -127,7 +127,7 @@ fn shown(settings: &Settings) -> String {
         ("run-max-tokens", count(settings.run_max_tokens)),
         ("run-max-ms", limit(settings.run_max_ms)),
         ("subtask-runs", settings.subtask_runs.to_string()),
-        ("idle-exit-ms", duration(settings.idle_exit_ms)),
+        ("idle-exit-ms", settings.idle_exit_ms.map_or_else(|| "as it was started".to_owned(), |ms| duration(Some(ms)))),
         ("keys are kept in", secrets.to_owned()),
     ];
     let rows: Vec<_> = rows.into_iter().map(|(name, value)| vec![name.to_owned(), value]).collect();

@@ -14,6 +14,7 @@ use super::{
 
 /// Characters of a title in the list.
 const TITLE_CHARACTERS: usize = 60;
+const UNTITLED: &str = "(untitled)";
 
 /// List threads, or show one
 #[derive(Args, Clone, Debug)]
@@ -79,7 +80,7 @@ async fn list(args: ListArgs, context: &Context) -> Result<Exit, Failure> {
                 return "No threads yet. `ropewalk run \"say hello\"` makes one.".to_owned();
             }
             let row = |thread: &ropewalk_protocol::Thread| {
-                let title = one_line(thread.title.as_deref().unwrap_or("(untitled)"), TITLE_CHARACTERS);
+                let title = one_line(thread.title.as_deref().unwrap_or(UNTITLED), TITLE_CHARACTERS);
                 vec![thread.thread_id.to_string(), ago(thread.updated_at, now), title]
             };
             let mut text = table(&page.items.iter().map(row).collect::<Vec<_>>());
@@ -102,10 +103,16 @@ async fn show(thread_id: ThreadId, limit: u64, context: &Context) -> Result<Exit
         return Ok(Exit::DONE);
     }
     let thread = client.threads().read(thread_id).await?;
-    let title = thread.title.as_deref().unwrap_or("(untitled)");
-    context.out.line(&context.out.paint(Style::Bold, &printable(title)));
+    let title = thread.title.or_else(|| first_words(&page)).unwrap_or_else(|| UNTITLED.to_owned());
+    context.out.line(&context.out.paint(Style::Bold, &one_line(&printable(&title), TITLE_CHARACTERS)));
     messages(&page, context);
     Ok(Exit::DONE)
+}
+
+/// What a thread without a title is called, in the list as here: the first line of its first input, if the page has it.
+fn first_words(page: &MessagePage) -> Option<String> {
+    let first = page.items.last().filter(|_| page.next_cursor.is_none())?;
+    of_parts(&first.content).lines().next().map(str::to_owned)
 }
 
 /// The messages in the order in which they were said; a page has them from the newest on.

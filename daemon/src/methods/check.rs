@@ -66,7 +66,7 @@ fn input_part(path: &str, part: &Part) -> Result<(), RpcError> {
         Part::Text { text } if text.trim().is_empty() => Err(RpcError::invalid_params(
             format!("{path}/text"),
             "empty",
-            "A text part says something. Leave it out instead.",
+            format!("The text at {path}/text is empty. Say something, or leave the part out."),
         )),
         Part::Text { .. } => Ok(()),
         Part::Image { media_type, data } => image(path, media_type, data),

@@ -186,7 +186,9 @@ fn refuse_text(peer: &Peer, position: usize, what: &str) {
 }
 
 fn invalid_request(reason: &str) -> RpcError {
-    let message = format!("This is no JSON-RPC 2.0 request: {}.", reason.replace('_', " "));
+    // A reason is one word for programs; the version's dot does not survive in it.
+    let words = reason.replace('_', " ").replace("2 0", "\"2.0\"");
+    let message = format!("This is no JSON-RPC 2.0 request: {words}.");
     RpcError::new(ErrorDetail::InvalidRequest { reason: reason.to_owned() }, message)
 }
 

@@ -83,7 +83,7 @@ pub struct Initialized {
     pub daemon: DaemonInfo,
     /// Every number a client could run into.
     pub limits: Limits,
-    /// SHA-256 of the schema bundle.
+    /// SHA-256 of the schema bundle in canonical form (RFC 8785); `ropewalk schema --hash` prints it too.
     pub schema_hash: String,
 }
 
@@ -255,7 +255,7 @@ pub struct SettingsUpdateParams {
     /// 1 to 256.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subtask_runs: Option<u64>,
-    /// From 1,000, or null: never.
+    /// From 1,000, or null: as the daemon was started.
     #[serde(default, skip_serializing_if = "crate::Patch::is_keep")]
     pub idle_exit_ms: crate::Patch<u64>,
     /// Makes a repeat recognisable.

@@ -110,7 +110,8 @@ pub struct Settings {
     pub run_max_ms: Option<u64>,
     /// Subtasks at work at once.
     pub subtask_runs: u64,
-    /// After how long without work or clients the daemon exits; absent: never.
+    /// After how long without work or clients the daemon exits; absent: as it was started, which is after 15 minutes for
+    /// one a client started, else never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idle_exit_ms: Option<u64>,
     /// Where keys are kept; read only.

@@ -1481,7 +1481,7 @@ export interface Initialized {
   daemon: DaemonInfo;
   /** Every number a client could run into. */
   limits: Limits;
-  /** SHA-256 of the schema bundle. */
+  /** SHA-256 of the schema bundle in canonical form (RFC 8785); `ropewalk schema --hash` prints it too. */
   schemaHash: string;
 }
 /** The limits of this daemon, as `initialize` publishes them. */
@@ -2141,7 +2141,9 @@ export interface Settings {
   runMaxMs?: number;
   /** Subtasks at work at once. */
   subtaskRuns: number;
-  /** After how long without work or clients the daemon exits; absent: never. */
+  /**
+   * After how long without work or clients the daemon exits; absent: as it was started, which is after 15 minutes for one a client started, else never.
+   */
   idleExitMs?: number;
   /** Where keys are kept; read only. */
   secretStore: SecretStore;
@@ -2184,7 +2186,7 @@ export interface SettingsUpdateParams {
   runMaxMs?: number | null;
   /** 1 to 256. */
   subtaskRuns?: number;
-  /** From 1,000, or null: never. */
+  /** From 1,000, or null: as the daemon was started. */
   idleExitMs?: number | null;
   /** Makes a repeat recognisable. */
   operationId?: OperationId;

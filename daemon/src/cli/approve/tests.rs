@@ -45,7 +45,7 @@ async fn the_person_sees_summary_source_arguments_and_choices() {
     assert_eq!(answer, ApprovalAnswer { decision: Decision::Accept, scope: None, note: None });
     let expected = "\
 ? Allow ring_bell 6? (call 1 of 2)
-  ring_bell of client:demo (read only)
+  client:demo/ring_bell (read only)
   {
     \"bells\": 6
   }

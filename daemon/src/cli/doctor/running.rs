@@ -64,9 +64,10 @@ fn health(status: &DaemonState) -> Finding {
 
 fn index(status: &DaemonState) -> Finding {
     let store = &status.store;
+    let threads = status.counts.threads;
     let size = format!(
-        "{} threads, {} of logs, {} of index",
-        status.counts.threads,
+        "{threads} {}, {} of logs, {} of index",
+        if threads == 1 { "thread" } else { "threads" },
         bytes(store.log_bytes),
         bytes(store.index_bytes)
     );
@@ -79,7 +80,10 @@ fn index(status: &DaemonState) -> Finding {
 /// What waits for a person or a client.
 fn work(status: &DaemonState) -> Option<Finding> {
     let waiting = status.counts.open_interactions;
-    (waiting > 0).then(|| Finding::note("runs", format!("{waiting} interactions wait for a client or a person")))
+    (waiting > 0).then(|| {
+        let wait = if waiting == 1 { "interaction waits" } else { "interactions wait" };
+        Finding::note("runs", format!("{waiting} {wait} for a client or a person"))
+    })
 }
 
 pub(super) fn keys(settings: &Settings) -> Finding {

@@ -88,6 +88,18 @@ async fn a_run_prints_its_answer_alone_on_stdout_and_goes_on_with_continue() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_thread_without_a_title_is_called_the_same_in_the_list_and_when_it_is_shown() {
+    let bench = Bench::new().await;
+    bench.run(&["run", "say hello\nsay again"]).await;
+    let listed = bench.run(&["threads"]).await;
+    assert!(listed.stdout.ends_with("just now  say hello\n"), "{}", listed.stdout);
+    let thread = listed.stdout.split_whitespace().next().unwrap();
+    let shown = bench.run(&["threads", "show", thread]).await;
+    assert!(shown.stdout.starts_with("say hello\n\nuser\nsay hello\nsay again\n"), "{}", shown.stdout);
+    bench.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_run_for_programs_is_its_events_and_then_the_run() {
     let bench = Bench::new().await;
     let done = bench.run(&["run", "--json", "say hello"]).await;
@@ -111,12 +123,21 @@ async fn a_failed_run_says_why_and_ends_with_1() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_empty_prompt_is_refused_and_leaves_no_thread_behind() {
+    let bench = Bench::new().await;
+    let done = bench.run(&["run", " "]).await;
+    assert_eq!(done.exit, Exit::USAGE, "{}", done.stderr);
+    assert!(bench.run(&["threads"]).await.stdout.starts_with("No threads yet"));
+    bench.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn without_a_terminal_questions_are_declined_and_it_is_said() {
     let bench = Bench::new().await;
     let question = r#"call ask_user {"questions":[{"id":"q","text":"Which one?"}]}"#;
     let done = bench.run(&["run", question]).await;
     assert_eq!(done.exit, Exit::DONE);
-    let said = "not answered \"Which one?\": nobody was asked, as there is no terminal\n";
+    let said = "not answered \"Which one?\": there is no terminal to ask at\n";
     assert!(done.stderr.contains(said), "{}", done.stderr);
     bench.end().await;
 }
@@ -199,7 +220,9 @@ async fn the_demo_ends_well_whether_or_not_somebody_can_be_asked() {
     assert_eq!(declined.exit, Exit::DONE);
     assert!(!declined.stdout.contains("ding-ding"));
     assert!(declined.stdout.contains("What next"));
-    assert!(declined.stderr.starts_with("declined ring_bell 6: nobody was asked"), "{}", declined.stderr);
+    assert!(declined.stderr.starts_with("declined ring_bell 6: there is no terminal"), "{}", declined.stderr);
+    assert!(declined.stdout.contains("demo --yes"), "{}", declined.stdout);
+    assert!(!accepted.stdout.contains("demo --yes"), "{}", accepted.stdout);
 }
 
 #[tokio::test]

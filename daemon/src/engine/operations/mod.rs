@@ -45,7 +45,7 @@ pub(super) fn refusal(error: DomainError, thread: &Thread) -> RpcError {
                 current: Some(serde_json::json!({ "flatName": flat_name, "owner": owner })),
             },
             format!(
-                "The tool {flat_name} is bound by another process of {}. Resume with takeover to replace it.",
+                "The tool {flat_name} belongs to another process, of {}. Resume with takeover to replace it.",
                 owner.client_name
             ),
         ),
