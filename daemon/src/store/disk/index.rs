@@ -108,11 +108,11 @@ impl Index {
         Ok(offset.unwrap_or(0))
     }
 
-    /// Writes rows and how far their log is now, all or nothing.
-    pub(super) fn apply<'a>(
+    /// Writes rows and how far their logs are now, all or nothing.
+    pub(super) fn apply<'a, 'b>(
         &self,
         changes: impl Iterator<Item = &'a RowChange>,
-        reached: &Reached<'_>,
+        reached: impl Iterator<Item = Reached<'b>>,
     ) -> Result<(), String> {
         let mut batch = sled::Batch::default();
         for change in changes {
@@ -121,12 +121,14 @@ impl Index {
                 RowChange::Delete(key) => batch.remove(row_key(key)),
             }
         }
-        for (seq, offset) in reached.marks {
-            let mut key = log_key(OFFSET, reached.log);
-            key.extend_from_slice(&seq.to_be_bytes());
-            batch.insert(key, &offset.to_be_bytes());
+        for reached in reached {
+            for (seq, offset) in reached.marks {
+                let mut key = log_key(OFFSET, reached.log);
+                key.extend_from_slice(&seq.to_be_bytes());
+                batch.insert(key, &offset.to_be_bytes());
+            }
+            batch.insert(log_key(POSITION, reached.log), reached.position.encode());
         }
-        batch.insert(log_key(POSITION, reached.log), reached.position.encode());
         guarded(|| self.sled.apply_batch(batch))
     }
 

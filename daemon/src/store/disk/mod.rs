@@ -1,11 +1,12 @@
 //! Plain logs with sled as their index.
 //!
 //! A commit is one append and one sync of its log, on a thread of the store's own; then its rows are seen, it is
-//! answered, and the index follows. The logs are the truth: at the start, and whenever the index fails, it is brought
+//! answered, and the index follows a moment later. The logs are the truth: at the start, and whenever the index fails, it is brought
 //! to where they are.
 
 mod ahead;
 mod fault;
+mod follower;
 mod home;
 mod index;
 mod live;
@@ -37,6 +38,7 @@ use tokio::sync::oneshot;
 use self::{
     ahead::{Ahead, View},
     fault::Faults,
+    follower::Follower,
     home::Home,
     index::Index,
     log::{Waiting, lock},
@@ -59,6 +61,8 @@ pub struct DiskStore {
     shared: Arc<Shared>,
     syncs: Pool,
     reads: Pool,
+    /// Dropped after the pools, so that the index gets everything they have committed.
+    _follower: Follower,
     notices: Vec<String>,
     /// Bytes of the blobs and of the index, and when that was.
     sizes: Mutex<Option<(Instant, u64, u64)>>,
@@ -83,6 +87,7 @@ impl DiskStore {
             projector,
             index: RwLock::new(started.index),
             ahead: Ahead::default(),
+            catching_up: Mutex::new(()),
             degraded: Mutex::new(None),
             logs: Mutex::new(HashMap::new()),
             open: Mutex::new(Vec::new()),
@@ -90,8 +95,10 @@ impl DiskStore {
             log_bytes: AtomicU64::new(started.log_bytes),
             faults: Faults::default(),
         };
+        let shared = Arc::new(shared);
         Ok(Self {
-            shared: Arc::new(shared),
+            _follower: Follower::start(&shared),
+            shared,
             syncs: Pool::new("store-sync", SYNC_THREADS),
             reads: Pool::new("store-read", READ_THREADS),
             notices: started.notices,
@@ -210,7 +217,7 @@ impl Store for DiskStore {
 
     fn flush(&self) -> BoxFuture<'static, Result<(), StoreError>> {
         self.on_reader(|shared| {
-            shared.ahead.wait_until_settled();
+            shared.catch_up();
             let index = shared.index.read().unwrap_or_else(PoisonError::into_inner);
             index.flush().map_err(live::unwritable)
         })

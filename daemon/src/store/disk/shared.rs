@@ -14,7 +14,7 @@ use ropewalk_protocol::Timestamp;
 use tokio::sync::oneshot;
 
 use super::{
-    ahead::Ahead,
+    ahead::{Ahead, Taken},
     fault::Faults,
     home::{FoundLog, Home},
     index::{Index, Reached},
@@ -46,6 +46,8 @@ pub(super) struct Shared {
     pub(super) projector: Arc<dyn Projector>,
     pub(super) index: RwLock<Index>,
     pub(super) ahead: Ahead,
+    /// Held while rows that are on their way are put into the index.
+    pub(super) catching_up: Mutex<()>,
     /// Set while the index is behind the logs; nothing is written to it until it was built anew.
     pub(super) degraded: Mutex<Option<Degraded>>,
     pub(super) logs: Mutex<HashMap<LogName, Arc<Log>>>,
@@ -117,12 +119,11 @@ impl Shared {
         match appended {
             Ok(appended) => {
                 self.log_bytes.fetch_add(appended.bytes, Ordering::Relaxed);
-                let rows = rows.concat();
-                let turn = self.ahead.show(rows.iter());
+                let are_many = self.ahead.show(&log.name, rows.into_iter().flatten().collect(), appended);
                 answer(replies, &Ok(()));
-                let reached = Reached { log: &log.name, position: &appended.position, marks: &appended.marks };
-                self.apply(&rows, &reached);
-                self.ahead.settle(turn, rows.iter());
+                if are_many {
+                    self.catch_up();
+                }
             }
             Err(error) => {
                 // Whatever waits by now was built on top of what has just failed.
@@ -150,24 +151,41 @@ impl Shared {
         }
     }
 
-    /// Brings the index to where a log is. Whatever happens here, the commit stands: the log has it.
-    fn apply(&self, rows: &[RowChange], reached: &Reached<'_>) {
+    /// Puts into the index what was committed, moment by moment, until nothing more will be.
+    pub(super) fn follow(&self) {
+        while self.ahead.wait() {
+            self.catch_up();
+        }
+        self.catch_up();
+    }
+
+    /// Brings the index to where the logs are. Whatever happens here, the commits stand: the logs have them.
+    pub(super) fn catch_up(&self) {
+        // One at a time, or older rows could be written over newer ones.
+        let _alone = lock(&self.catching_up);
+        if let Some(taken) = self.ahead.take() {
+            self.apply(&taken);
+            self.ahead.settle(&taken);
+        }
+    }
+
+    fn apply(&self, taken: &Taken) {
         if lock(&self.degraded).is_none() {
-            match self.apply_now(rows, reached) {
+            match self.apply_now(&taken.rows, taken.reached()) {
                 Ok(()) => return,
                 Err(cause) => self.degrade(cause),
             }
         }
         self.rebuild_index();
-        // Another thread may have built it before this log was where it is now; a second time changes nothing.
+        // Another thread may have built it before the logs were where they are now; a second time changes nothing.
         if lock(&self.degraded).is_none()
-            && let Err(cause) = self.apply_now(rows, reached)
+            && let Err(cause) = self.apply_now(&taken.rows, taken.reached())
         {
             self.degrade(cause);
         }
     }
 
-    fn apply_now(&self, rows: &[RowChange], reached: &Reached<'_>) -> Result<(), String> {
+    fn apply_now<'a>(&self, rows: &[RowChange], reached: impl Iterator<Item = Reached<'a>>) -> Result<(), String> {
         if self.faults.index() {
             return Err("input/output error".to_owned());
         }
@@ -206,8 +224,10 @@ impl Shared {
 
     /// Has the index remember damage that only reading could find.
     pub(super) fn note_damage(&self, log: &Log, position: &Position) {
+        // What is on its way knows nothing of the damage, and must not be written over it.
+        self.catch_up();
         let reached = Reached { log: &log.name, position, marks: &[] };
-        let noted = self.apply_now(&[], &reached).and_then(|()| {
+        let noted = self.apply_now(&[], std::iter::once(reached)).and_then(|()| {
             // A start that does not know of it sees only that the length is right.
             self.index.read().unwrap_or_else(PoisonError::into_inner).flush()
         });

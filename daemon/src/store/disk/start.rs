@@ -183,7 +183,9 @@ impl Filling<'_> {
             overlay.add(self.projector.project(log, record, &overlay).map_err(Stop::Record)?);
             marks.extend(mark);
             if overlay.len() >= ROWS_A_BATCH {
-                index.apply(overlay.take().iter(), &Reached { log, position, marks: &marks }).map_err(Stop::Index)?;
+                index
+                    .apply(overlay.take().iter(), std::iter::once(Reached { log, position, marks: &marks }))
+                    .map_err(Stop::Index)?;
                 marks.clear();
             }
             Ok(())
@@ -192,7 +194,7 @@ impl Filling<'_> {
             return Ok(());
         }
         index
-            .apply(overlay.take().iter(), &Reached { log, position: &walked.position, marks: &marks })
+            .apply(overlay.take().iter(), std::iter::once(Reached { log, position: &walked.position, marks: &marks }))
             .map_err(Failed::Index)
     }
 
@@ -247,7 +249,7 @@ impl Filling<'_> {
             self.notices.push(format!("the log {log} is missing"));
             let mut gone = Position::after_header(position.log_id.clone(), 0);
             gone.acknowledged = position.acknowledged.max(1);
-            index.apply([].into_iter(), &Reached { log, position: &gone, marks: &[] })?;
+            index.apply([].into_iter(), std::iter::once(Reached { log, position: &gone, marks: &[] }))?;
         }
         Ok(())
     }

@@ -124,8 +124,9 @@ async fn an_index_that_cannot_be_rebuilt_is_said_and_commits_stand() {
     fs::rename(&indexes, disk.home.path().join("away")).unwrap();
     disk.fail_next(FailPoint::Index);
     put(&disk.store, &thread("aa01"), 21, &["g"]).await.unwrap();
-    // The index follows an answer, and precedes the log's next one.
     put(&disk.store, &thread("aa01"), 22, &["h"]).await.unwrap();
+    // The index follows the answers; that it cannot be written down is what this is about.
+    let _ = disk.store.flush().await;
     let said = disk.store.degraded().unwrap();
     assert!(said.starts_with("the index cannot be used: "), "{said}");
     assert_eq!(events(&disk.store, &thread("aa01"), 20).await, ["e", "g", "h"]);
