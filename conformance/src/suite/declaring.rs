@@ -215,3 +215,18 @@ pub(super) async fn a_name_that_another_process_holds_is_a_conflict_without_take
     second.ended(&run).await;
     assert!(bot.seen(|line| line["method"] == "tool/call").is_empty(), "the loser is not called");
 }
+
+/// A program that is started anew has another instance: the names of its last life are free once that one is gone.
+pub(super) async fn x15_a_new_process_gets_the_names_of_one_that_is_gone(subject: Fresh) {
+    let mut first = subject.bot().await;
+    let thread = first.start(&[get_issue()]).await;
+    drop(first);
+    let mut second = subject.client("bot", "in-B").await;
+    let is_away = |tools: &serde_json::Value| tools["items"][0]["state"] == "ownerAway";
+    second.eventually("thread/tools", json!({"threadId": thread}), is_away).await;
+    second.call("thread/resume", json!({"threadId": thread, "tools": [get_issue()]})).await;
+    assert_eq!(second.shown_tool(&thread, "get_issue").await["owner"]["instanceId"], "in-B");
+    let log = second.log(&thread).await;
+    let changed = &log.last().expect("events")["event"];
+    assert_eq!((&changed["cause"], &changed["changed"]), (&json!("declared"), &json!(["get_issue"])));
+}

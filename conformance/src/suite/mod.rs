@@ -137,7 +137,8 @@ scenarios! { $
             dyn_35_annotations_and_schemas_are_shown_and_an_approval_wish_asks
             dyn_35_an_output_schema_refuses_what_does_not_fit_it
             a_declaration_is_closed_and_names_what_it_does_not_know
-            a_name_that_another_process_holds_is_a_conflict_without_takeover;
+            a_name_that_another_process_holds_is_a_conflict_without_takeover
+            x15_a_new_process_gets_the_names_of_one_that_is_gone;
         clock:
             dyn_35_a_timeout_of_the_declaration_ends_a_silent_call;
     }

@@ -1,6 +1,9 @@
 //! The tools clients have declared for a thread, and who holds their handlers.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use ropewalk_protocol::{Annotations, ApprovalWish, ClientRef, Event, ToolsCause, ToolsChanged};
 use serde::{Deserialize, Serialize};
@@ -56,28 +59,34 @@ pub struct Declaring {
     pub tools: Option<Vec<Arc<ClientTool>>>,
     /// Whether names held by others are taken over.
     pub takeover: bool,
+    /// Owners that are not here: nobody holds their names, so that a new process of a program gets those of the one
+    /// before it without asking.
+    pub absent: BTreeSet<ClientRef>,
 }
 
 impl Change<'_> {
     /// Replaces a client's tools. Says nothing when nothing changes.
     ///
     /// # Errors
-    /// [`DomainError::ToolBound`] when another instance holds a name and no takeover is asked for.
+    /// [`DomainError::ToolBound`] when another instance that is here holds a name and no takeover is asked for.
     pub fn declare_tools(&mut self, declaring: &Declaring) -> Result<(), DomainError> {
         let Some(tools) = &declaring.tools else { return Ok(()) };
         let foreign = self.foreign_owners(&declaring.client);
-        if !declaring.takeover
-            && let Some((flat_name, owner)) =
-                tools.iter().find_map(|tool| foreign.get(&tool.flat_name).map(|owner| (&tool.flat_name, owner)))
+        let held =
+            |tool: &Arc<ClientTool>| foreign.get(&tool.flat_name).filter(|owner| !declaring.absent.contains(owner));
+        let clash = tools.iter().find_map(|tool| held(tool).map(|owner| (&tool.flat_name, owner)));
+        if let Some((flat_name, owner)) = clash
+            && !declaring.takeover
         {
             return Err(DomainError::ToolBound { flat_name: flat_name.clone(), owner: owner.clone() });
         }
-        let taken = tools.iter().any(|tool| foreign.contains_key(&tool.flat_name));
-        if taken {
-            self.take_from_others(&declaring.client, tools);
-        }
+        let taken = clash.is_some();
+        self.take_from_others(&declaring.client, tools);
         let before = self.state.tool_sets.get(&declaring.client).map(|set| set.tools.clone()).unwrap_or_default();
-        let (added, removed, changed) = differences(&before, tools);
+        let (added, removed, mut changed) = differences(&before, tools);
+        // A name that another process had is not new to the thread.
+        let (passed_on, added) = added.into_iter().partition(|name| foreign.contains_key(name));
+        changed.extend::<Vec<String>>(passed_on);
         if !taken && added.is_empty() && removed.is_empty() && changed.is_empty() {
             return Ok(());
         }

@@ -37,7 +37,7 @@ pub(super) fn declaring(instance: &str, tools: Option<&[&str]>, takeover: bool) 
         )
     };
     let tools = tools.map(|names| names.iter().map(tool).collect());
-    Declaring { client: client(instance), lasting: true, tools, takeover }
+    Declaring { client: client(instance), lasting: true, tools, takeover, absent: std::collections::BTreeSet::new() }
 }
 
 pub(super) fn outcome(status: OutcomeStatus) -> RunOutcome {

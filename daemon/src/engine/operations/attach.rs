@@ -1,6 +1,9 @@
 //! Attaching to a thread and leaving it: who is there, who holds which tools, what a newcomer is told.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use ropewalk_protocol::{
     Capabilities, ClientRef, ErrorDetail, Policy, QueueView, RpcError, Seq, Snapshot, ThreadResumed, ToolsCause,
@@ -59,6 +62,7 @@ impl ThreadHandle {
                 lasting: resume.client.is_lasting(),
                 tools: resume.tools,
                 takeover: resume.takeover,
+                absent: absent_owners(turn),
             };
             forget_strangers(turn, &declaring.client);
             turn.change.declare_tools(&declaring).map_err(|error| refusal(error, &header))?;
@@ -167,10 +171,16 @@ fn forget_strangers(turn: &mut Turn<'_>, newcomer: &ClientRef) {
 }
 
 fn withdraw(turn: &mut Turn<'_>, owner: ClientRef) {
-    let withdrawn = Declaring { client: owner, lasting: false, tools: Some(Vec::new()), takeover: false };
+    let withdrawn =
+        Declaring { client: owner, lasting: false, tools: Some(Vec::new()), takeover: false, absent: BTreeSet::new() };
     if let Err(error) = turn.change.declare_tools(&withdrawn) {
         tracing::error!(%error, "tools of a client that left could not be withdrawn");
     }
+}
+
+/// Owners of tools that are not connected.
+fn absent_owners(turn: &Turn<'_>) -> BTreeSet<ClientRef> {
+    turn.state().tool_sets.keys().filter(|owner| turn.live.holder(owner).is_none()).cloned().collect()
 }
 
 /// A client process that named itself may come back to its tools; one that did not takes them with it.

@@ -1,6 +1,6 @@
 //! Starting a thread.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use ropewalk_protocol::{RpcError, ThreadId, ThreadStarted};
 
@@ -51,6 +51,7 @@ impl Engine {
                     lasting: client.is_lasting(),
                     tools: Some(request.tools),
                     takeover: false,
+                    absent: BTreeSet::new(),
                 };
                 let header = turn.state().thread.clone();
                 turn.change.start_thread(&request.start, &declaring).map_err(|error| refusal(error, &header))?;
