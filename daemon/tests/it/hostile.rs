@@ -134,6 +134,24 @@ async fn an_answer_without_end_fails_its_run_and_harms_no_other() {
 }
 
 #[tokio::test]
+async fn inputs_of_many_megabytes_leave_a_thread_that_can_be_resumed_and_read() {
+    let daemon = Piped::new().await;
+    let mut client = daemon.greeted("bot", "b").await;
+    let thread = client.start(&[]).await;
+    let submit = |length: usize| json!({"threadId": thread, "input": text(&format!("say {}", "x".repeat(length)))});
+    let refused = client.refused("run/submit", submit((16 << 20) - 1_000)).await;
+    assert_eq!((&refused["data"]["kind"], &refused["data"]["what"]), (&json!("tooLarge"), &json!("input")));
+    let running = client.submit(&thread, "sleep 3600000").await;
+    for _ in 0..3 {
+        client.call("run/submit", submit(6 << 20)).await;
+    }
+    let resumed = client.call("thread/resume", json!({"threadId": thread})).await;
+    assert_eq!(resumed["snapshot"]["queues"][thread.as_str().unwrap()]["length"], 3);
+    client.call("run/stop", json!({"threadId": thread, "runId": running})).await;
+    client.ended(&running).await;
+}
+
+#[tokio::test]
 async fn without_the_rules_of_a_damaged_log_nothing_runs() {
     let place = tempfile::tempdir().unwrap();
     let home = place.path().join("home");
