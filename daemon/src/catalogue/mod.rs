@@ -29,7 +29,7 @@ use tokio::sync::{Mutex, broadcast, watch};
 
 use crate::{
     clock::{Clock, Ids},
-    store::{Scan, Store, StoreError, keys},
+    store::{LogName, Scan, Store, StoreError, keys},
 };
 
 pub use choice::NoEndpoint;
@@ -62,6 +62,7 @@ pub struct Catalogue {
     turn: Arc<Mutex<()>>,
     current: watch::Sender<Arc<Snapshot>>,
     changes: broadcast::Sender<Changed>,
+    damage: Option<StoreError>,
 }
 
 impl Catalogue {
@@ -75,6 +76,8 @@ impl Catalogue {
         ids: Arc<Ids>,
         secrets: Arc<dyn SecretKeeper>,
     ) -> Result<Arc<Self>, Refusal> {
+        // Only a damaged log has something to say beyond its end.
+        let damage = store.read(&LogName::Daemon, ropewalk_protocol::Seq::MAX, 1).await.err();
         let snapshot = Snapshot::empty(secrets.kind()).with(read_all(&*store)?);
         let has_default_project = snapshot.projects.values().any(|project| project.is_default);
         let catalogue = Arc::new(Self {
@@ -86,11 +89,18 @@ impl Catalogue {
             turn: Arc::default(),
             current: watch::Sender::new(Arc::new(snapshot)),
             changes: broadcast::Sender::new(CHANGES_KEPT),
+            damage,
         });
         if !has_default_project {
             catalogue.make_default_project().await?;
         }
         Ok(catalogue)
+    }
+
+    /// Why documents may be missing, among them rules that forbid something. No run may go on then.
+    #[must_use]
+    pub const fn damage(&self) -> Option<&StoreError> {
+        self.damage.as_ref()
     }
 
     /// Says where to look up tools and threads. Before, no tool and no thread is known. Only the first call counts.

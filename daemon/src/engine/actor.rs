@@ -277,6 +277,8 @@ impl Actor {
 
     fn perform(&mut self, effect: Effect) {
         match effect {
+            // Rules that forbid something may be missing: what would run waits for a daemon that knows them all.
+            Effect::Drive(_) if self.handle.shared().catalogue.damage().is_some() => {}
             Effect::Drive(run_id) => run::drive(&mut self.live, &self.handle, run_id),
             Effect::Abandon(run_id) => {
                 // Those that were settled with the run have been acknowledged by now; no other is open.

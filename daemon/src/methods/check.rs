@@ -3,13 +3,16 @@
 use base64::{Engine, engine::general_purpose::STANDARD};
 use ropewalk_protocol::{
     ErrorDetail, Part, RpcError,
-    limits::{IMAGE_BYTES, INPUT_PARTS},
+    limits::{IMAGE_BYTES, INPUT_PARTS, MAX_MESSAGE_BYTES},
 };
 
 /// Characters of a thread's title.
 const TITLE_CHARACTERS: usize = 200;
 /// Characters of instructions.
 const INSTRUCTION_CHARACTERS: usize = 32_000;
+
+/// What an event or a message has beside the input it shows, in bytes, with much to spare.
+const ENVELOPE_BYTES: u64 = 65_536;
 
 /// A title: 1 to 200 characters.
 pub(super) fn title(title: &str) -> Result<(), RpcError> {
@@ -57,7 +60,21 @@ pub(super) fn input(parts: &[Part]) -> Result<(), RpcError> {
         let message = format!("The input has {} parts; at most {INPUT_PARTS} are allowed.", parts.len());
         return Err(RpcError::invalid_params("/input", "too_many", message));
     }
-    parts.iter().enumerate().try_for_each(|(index, part)| input_part(&format!("/input/{index}"), part))
+    parts.iter().enumerate().try_for_each(|(index, part)| input_part(&format!("/input/{index}"), part))?;
+    fits_in_a_line(parts)
+}
+
+/// What is stored must fit in a line of ours again, together with what we say of it.
+fn fits_in_a_line(parts: &[Part]) -> Result<(), RpcError> {
+    let limit = MAX_MESSAGE_BYTES - ENVELOPE_BYTES;
+    let actual = serde_json::to_vec(parts).map_or(0, |json| json.len() as u64);
+    if actual <= limit {
+        return Ok(());
+    }
+    let detail = ErrorDetail::TooLarge { limit, actual, what: "input".to_owned() };
+    let message =
+        format!("The input has {actual} bytes as JSON; at most {limit} are allowed. Send it in several inputs.");
+    Err(RpcError::new(detail, message))
 }
 
 fn input_part(path: &str, part: &Part) -> Result<(), RpcError> {

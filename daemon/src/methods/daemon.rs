@@ -65,7 +65,7 @@ pub async fn status(call: Call, _: Empty) -> Result<DaemonState, RpcError> {
     let (runs, open_interactions) = daemon.engine.counts()?;
     let threads = daemon.engine.thread_count();
     let sizes = daemon.store.sizes();
-    let degraded = daemon.store.degraded();
+    let degraded = daemon.store.degraded().or_else(|| daemon.catalogue.damage().map(ToString::to_string));
     Ok(DaemonState {
         version: daemon.info.version.clone(),
         instance_id: daemon.info.instance_id.clone(),

@@ -13,7 +13,7 @@ use crate::{
     clock::Clock,
     dispatch::Call,
     domain::Submission,
-    engine::{StopTarget, SubmitRequest, ThreadHandle, lookup},
+    engine::{StopTarget, SubmitRequest, ThreadHandle, lookup, storage_error},
     page::PageQuery,
 };
 
@@ -25,8 +25,11 @@ const MAX_WAIT_MS: u64 = 600_000;
 /// `run/submit`
 ///
 /// # Errors
-/// `notFound` (thread, branch, endpoint), `invalidParams`, `tooLarge` (image), `overloaded` (queue), `unavailable`.
+/// `notFound` (thread, branch, endpoint), `invalidParams`, `tooLarge` (image, input), `overloaded` (queue), `unavailable`.
 pub async fn submit(call: Call, params: RunSubmitParams) -> Result<RunSubmitted, RpcError> {
+    if let Some(damage) = call.daemon.catalogue.damage() {
+        return Err(storage_error(damage));
+    }
     let thread = call.daemon.engine.thread(&params.thread_id)?;
     check_built(&params)?;
     check::input(&params.input)?;

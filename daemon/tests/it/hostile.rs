@@ -1,7 +1,8 @@
 //! What clumsy and hostile clients and models have broken once, or tried to.
 
-use std::time::Duration;
+use std::{fs, time::Duration};
 
+use ropewalk_daemon::embed::{EmbedConfig, EmbedHome, embed};
 use serde_json::{Value, json};
 
 use crate::support::{Piped, Raw, Subject as _, success, text, tool_with};
@@ -23,7 +24,7 @@ async fn joined(daemon: &Piped, instance: &str, thread: &Value) -> Raw {
 async fn chain_length(client: &mut Raw, thread: &Value) -> usize {
     let mut length = 0;
     let mut cursor = Value::Null;
-    loop {
+    for _ in 0..100 {
         let page = client.call("thread/messages", json!({"threadId": thread, "cursor": cursor})).await;
         length += page["items"].as_array().unwrap().len();
         cursor = page["nextCursor"].clone();
@@ -31,6 +32,7 @@ async fn chain_length(client: &mut Raw, thread: &Value) -> usize {
             return length;
         }
     }
+    panic!("the pages of the chain have no end");
 }
 
 #[tokio::test]
@@ -129,4 +131,50 @@ async fn an_answer_without_end_fails_its_run_and_harms_no_other() {
     let kept = chain.iter().map(|message| message["content"][0]["text"].as_str().unwrap().len());
     assert!(kept.clone().any(|length| length == 2 << 20), "{:?}", kept.collect::<Vec<_>>());
     client.run(&thread, "say more").await;
+}
+
+#[tokio::test]
+async fn inputs_of_many_megabytes_leave_a_thread_that_can_be_resumed_and_read() {
+    let daemon = Piped::new().await;
+    let mut client = daemon.greeted("bot", "b").await;
+    let thread = client.start(&[]).await;
+    let submit = |length: usize| json!({"threadId": thread, "input": text(&format!("say {}", "x".repeat(length)))});
+    let refused = client.refused("run/submit", submit((16 << 20) - 1_000)).await;
+    assert_eq!((&refused["data"]["kind"], &refused["data"]["what"]), (&json!("tooLarge"), &json!("input")));
+    let running = client.submit(&thread, "sleep 3600000").await;
+    for _ in 0..3 {
+        client.call("run/submit", submit(6 << 20)).await;
+    }
+    let resumed = client.call("thread/resume", json!({"threadId": thread})).await;
+    assert_eq!(resumed["snapshot"]["queues"][thread.as_str().unwrap()]["length"], 3);
+    client.call("run/stop", json!({"threadId": thread, "runId": running})).await;
+    client.ended(&running).await;
+}
+
+#[tokio::test]
+async fn without_the_rules_of_a_damaged_log_nothing_runs() {
+    let place = tempfile::tempdir().unwrap();
+    let home = place.path().join("home");
+    let config = || EmbedConfig { home: EmbedHome::Directory(home.clone()), listen: false };
+    let daemon = embed(config()).await.unwrap();
+    let mut client = Raw::greeted(daemon.pipe(), "bot", "b").await;
+    let thread = client.start(&[tool_with("t", json!({"approval": "allow"}))]).await;
+    client.rule("global", &Value::Null, "t", "deny").await;
+    client.call("settings/update", json!({"inputMs": 5_000})).await;
+    daemon.stop(1_000).await;
+
+    let path = home.join("logs/daemon.jsonl");
+    let mut log = fs::read(&path).unwrap();
+    let rule = String::from_utf8_lossy(&log).find("deny").unwrap();
+    log[rule] ^= 1;
+    fs::write(&path, log).unwrap();
+    fs::remove_dir_all(home.join("index")).unwrap();
+
+    let daemon = embed(config()).await.unwrap();
+    let mut client = Raw::greeted(daemon.pipe(), "bot", "b").await;
+    let refused = client.refused("run/submit", json!({"threadId": thread, "input": text("call t")})).await;
+    assert_eq!(refused["data"]["reason"], "log_damaged");
+    assert_eq!(client.call("daemon/status", json!({})).await["health"]["state"], "degraded");
+    client.call("thread/read", json!({"threadId": thread})).await;
+    daemon.stop(1_000).await;
 }

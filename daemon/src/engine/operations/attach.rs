@@ -7,7 +7,7 @@ use std::{
 
 use ropewalk_protocol::{
     Capabilities, ClientRef, ErrorDetail, Policy, QueueView, RpcError, Seq, Snapshot, ThreadResumed, ToolsCause,
-    ToolsChanged,
+    ToolsChanged, limits::PAGE_CHARACTERS,
 };
 
 use super::{
@@ -256,7 +256,15 @@ fn snapshot(turn: &Turn<'_>) -> Snapshot {
         .branches
         .iter()
         .map(|(id, branch)| {
-            let entries = branch.queue.iter().take(SNAPSHOT_QUEUE).map(|input| input.entry.clone()).collect();
+            let mut room = PAGE_CHARACTERS;
+            let entries =
+                branch.queue.iter().take(SNAPSHOT_QUEUE).map(|input| input.entry.clone()).take_while(|entry| {
+                    let length = serde_json::to_vec(entry).map_or(0, |json| json.len() as u64);
+                    let fits = length <= room;
+                    room = room.saturating_sub(length);
+                    fits
+                });
+            let entries = entries.collect();
             (id.clone(), QueueView { entries, length: branch.queue.len() as u64 })
         })
         .collect();
