@@ -48,9 +48,19 @@ pub async fn chain(
     head: Option<Link>,
     limit: usize,
 ) -> Result<(VecDeque<(Link, ChainMessage)>, Option<Link>), RpcError> {
+    chain_within(shared, id, head, limit, WINDOW_EVENTS).await
+}
+
+/// The same, looking for the first of them no further back than `reach` events at first.
+async fn chain_within(
+    shared: &Shared,
+    id: &ThreadId,
+    head: Option<Link>,
+    limit: usize,
+    mut reach: Seq,
+) -> Result<(VecDeque<(Link, ChainMessage)>, Option<Link>), RpcError> {
     let mut found = VecDeque::new();
     let mut next = head;
-    let mut reach = WINDOW_EVENTS;
     while let Some(link) = next.clone() {
         if found.len() >= limit {
             break;
@@ -89,7 +99,9 @@ pub async fn whole_chain(
     let since = known.filter(|known| known.head.depth <= head.depth);
     let missing = since.as_ref().map_or(head.depth + 1, |known| head.depth - known.head.depth);
     let missing = usize::try_from(missing).unwrap_or(usize::MAX);
-    let (newer, below) = chain(shared, id, Some(head.clone()), missing).await?;
+    // What is missing came after what is known, and nothing before that has to be read again.
+    let reach = since.as_ref().map_or(WINDOW_EVENTS, |known| head.n.saturating_sub(known.head.n).max(1));
+    let (newer, below) = chain_within(shared, id, Some(head.clone()), missing, reach).await?;
     if let Some(known) = since {
         if below.as_ref() == Some(&known.head) || missing == 0 && head == known.head {
             let mut messages = known.messages;
