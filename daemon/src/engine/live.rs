@@ -135,6 +135,8 @@ pub struct Claim {
     pub at: Timestamp,
     /// The answer.
     pub answer: Option<Value>,
+    /// The JSON-RPC error a tool call was answered with, in place of an answer.
+    pub error: Option<Box<RpcError>>,
 }
 
 /// Somebody who answered while the outcome was decided but not yet durable.

@@ -284,7 +284,8 @@ fn duration(ms: u64) -> String {
     if ms.is_multiple_of(60_000) && ms > 60_000 {
         format!("{} minutes", ms / 60_000)
     } else {
-        format!("{} seconds", ms.div_ceil(1_000))
+        let seconds = (ms + 500) / 1_000;
+        if seconds == 1 { "1 second".to_owned() } else { format!("{seconds} seconds") }
     }
 }
 

@@ -146,10 +146,15 @@ fn take_response(
     let by = client.client_ref().clone();
     match response {
         Err(error) if kind == InteractionKind::ToolCall => {
-            let answer = serde_json::json!({ "rpcError": error });
             turn.claim(
                 id,
-                Claim { outcome: Outcome::Answered, by: by_client(&by), at: turn.at(), answer: Some(answer) },
+                Claim {
+                    outcome: Outcome::Answered,
+                    by: by_client(&by),
+                    at: turn.at(),
+                    answer: None,
+                    error: Some(Box::new(error)),
+                },
             );
         }
         Err(_) => not_i(turn, client, id),
@@ -216,7 +221,7 @@ fn check(turn: &Turn<'_>, id: &InteractionId, answer: &Value) -> Result<Checked,
 
 fn claim_of(checked: &Checked, by: &ClientRef, at: Timestamp) -> Claim {
     let outcome = if checked.is_refusal { Outcome::Declined } else { Outcome::Answered };
-    Claim { outcome, by: by_client(by), at, answer: Some(checked.answer.clone()) }
+    Claim { outcome, by: by_client(by), at, answer: Some(checked.answer.clone()), error: None }
 }
 
 fn by_client(client: &ClientRef) -> By {

@@ -84,10 +84,10 @@ fn result(schemas: &SchemaCache, tool: &ToolSpec, claim: Claim, took_ms: u64) ->
         Outcome::Cancelled | Outcome::Declined => return Err(CallFailure::Cancelled { sent: true }),
         Outcome::OutcomeUnknown => return Err(CallFailure::OutcomeUnknown),
     }
-    let answer = claim.answer.unwrap_or(Value::Null);
-    if let Some(failure) = of_rpc_error(&answer) {
-        return Err(failure);
+    if let Some(error) = claim.error {
+        return Err(of_rpc_error(*error));
     }
+    let answer = claim.answer.unwrap_or(Value::Null);
     let output =
         tool.output_schema.as_ref().and_then(|schema| schemas.ready(&format!("{} result", tool.digest), schema));
     let checked = check_result(&answer, output.as_deref())?;
@@ -104,12 +104,11 @@ fn result(schemas: &SchemaCache, tool: &ToolSpec, claim: Claim, took_ms: u64) ->
 }
 
 /// A JSON-RPC error as the answer of a tool: no handler, or a handler that failed (2.9).
-fn of_rpc_error(answer: &Value) -> Option<CallFailure> {
-    let error: RpcError = serde_json::from_value(answer.get("rpcError")?.clone()).ok()?;
-    Some(match error.data.detail {
+fn of_rpc_error(error: RpcError) -> CallFailure {
+    match error.data.detail {
         // The number says it too: a client that is not one of ours need not know our data.
         _ if error.code == -32601 => CallFailure::unsupported_tool(error.message),
         ErrorDetail::TooLarge { limit, .. } => CallFailure::ResultTooLarge { limit, what: "bytes".to_owned() },
         _ => CallFailure::adapter_failed(error.message),
-    })
+    }
 }

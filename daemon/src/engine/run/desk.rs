@@ -118,7 +118,7 @@ impl<'a> RunDesk<'a> {
         };
         let answer = (outcome == Outcome::Answered).then(|| serde_json::json!({ "decision": Decision::Accept }));
         let by = By { policy_id: effective.policy_id, ..By::of(ByKind::Policy) };
-        Some(Claim { outcome, by, at: self.reporter.shared().clock.now(), answer })
+        Some(Claim { outcome, by, at: self.reporter.shared().clock.now(), answer, error: None })
     }
 
     async fn ask(&self, ask: &Ask<'_>) -> Result<(InteractionId, Claim), CallFailure> {

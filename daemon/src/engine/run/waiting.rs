@@ -258,7 +258,7 @@ impl Waiting {
 }
 
 fn by(outcome: Outcome, kind: ByKind, at: Timestamp) -> Claim {
-    Claim { outcome, by: By::of(kind), at, answer: None }
+    Claim { outcome, by: By::of(kind), at, answer: None, error: None }
 }
 
 async fn until(clock: &std::sync::Arc<dyn crate::clock::Clock>, at: Option<Timestamp>, now: Timestamp) {
