@@ -61,10 +61,10 @@ impl Row {
 
     fn bar_text(&self) -> String {
         match self.bar {
-            Bar::TimesAtMost(bar) => format!("<= {bar} x"),
-            Bar::TimesAtLeast(bar) => format!(">= {bar} x"),
-            Bar::AtMost(bar) => format!("<= {bar}"),
-            Bar::AtLeast(bar) => format!(">= {bar}"),
+            Bar::TimesAtMost(bar) => format!("<= {} x", shown(bar)),
+            Bar::TimesAtLeast(bar) => format!(">= {} x", shown(bar)),
+            Bar::AtMost(bar) => format!("<= {}", shown(bar)),
+            Bar::AtLeast(bar) => format!(">= {}", shown(bar)),
             Bar::None => String::new(),
         }
     }

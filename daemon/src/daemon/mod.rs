@@ -4,6 +4,7 @@
 
 mod idle;
 mod journal;
+mod memory;
 mod parts;
 mod tool_lookup;
 
@@ -15,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 pub use idle::stop_when_idle;
 pub use journal::OperationJournal;
+pub use memory::Memory;
 pub use parts::Parts;
 
 use crate::{
@@ -46,6 +48,8 @@ pub struct Daemon {
     pub store: Arc<dyn Store>,
     /// Who is connected.
     pub clients: Arc<Clients>,
+    /// How much memory it takes.
+    pub memory: Memory,
     /// The operations that were answered before.
     pub journal: OperationJournal,
     standing: watch::Sender<Standing>,

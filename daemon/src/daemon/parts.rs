@@ -6,7 +6,7 @@ use ropewalk_protocol::{DaemonInfo, DataKind, Limits, RpcError};
 use tokio::sync::{Notify, broadcast::error::RecvError, watch};
 use tokio_util::sync::CancellationToken;
 
-use super::{Daemon, Standing, journal::OperationJournal, tool_lookup::EngineTools};
+use super::{Daemon, Memory, Standing, journal::OperationJournal, tool_lookup::EngineTools};
 use crate::{
     catalogue::{Catalogue, SecretKeeper},
     clock::{Clock, Ids},
@@ -68,6 +68,7 @@ impl Parts {
             ids: self.ids,
             store: self.store,
             clients,
+            memory: Memory::default(),
             standing: watch::Sender::new(Standing::Serving),
             stopping: CancellationToken::new(),
             quieter,

@@ -84,7 +84,7 @@ pub async fn status(call: Call, _: Empty) -> Result<DaemonState, RpcError> {
             dead_bytes: sizes.dead_bytes,
             index: IndexState::Ok,
         },
-        memory_bytes: resident_bytes(),
+        memory_bytes: daemon.memory.resident_bytes(),
     })
 }
 
@@ -131,12 +131,4 @@ fn check_client(params: &InitializeParams) -> Result<(), RpcError> {
         return Err(RpcError::invalid_params("/client/instanceId", "not_an_id", message));
     }
     Ok(())
-}
-
-/// Resident memory, where the system tells it in a file.
-fn resident_bytes() -> u64 {
-    const PAGE_BYTES: u64 = 4_096;
-    let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
-    let pages: Option<u64> = statm.split(' ').nth(1).and_then(|pages| pages.parse().ok());
-    pages.unwrap_or(0) * PAGE_BYTES
 }
