@@ -5,7 +5,7 @@
 //! * [`RawServer`] plays bodies byte for byte and chunk for chunk, for answers no honest server gives.
 //! * [`suite`] is a list of claims about a daemon's wire, each a scenario over raw connections.
 //! * [`DaemonProcess`] is a daemon in a process of its own, to be killed, signalled and looked at from outside.
-//! * [`serve`] is the command `conformance serve`, for tests in other languages, and [`bench`] is `conformance bench`.
+//! * [`serve`] is the command `conformance serve`, for tests in other languages, and [`bench()`] `conformance bench`.
 
 mod bench;
 mod processes;
