@@ -3,7 +3,8 @@
 //! [`server`] accepts, [`connection`] reads and writes bytes, [`dispatch`] finds the method, [`methods`] translate,
 //! [`peer`] knows the attached client, [`engine`] owns threads and drives runs, [`domain`] decides, [`tools`] and
 //! [`models`] reach outside, [`catalogue`] keeps what belongs to no thread, and [`store`] makes it last.
-//! [`page`] is what all lists share. [`start`] puts all of it on a home, [`embed`] into another program; [`cli`] is a client.
+//! [`page`] is what all lists share. [`start`] puts all of it on a home, [`embed`](mod@embed) into another program;
+//! [`cli`] is a client.
 
 pub mod catalogue;
 pub mod cli;
