@@ -12,7 +12,7 @@ use super::{
     document::{Document, DocumentChange, Noun},
     refusal::expect_revision,
     rules::{self, MAX_INTEGER},
-    snapshot::default_endpoint,
+    snapshot::{bare_endpoint, default_endpoint},
     writer::{Decision, Moment},
 };
 
@@ -161,23 +161,10 @@ fn settings_after(
 
 fn blank(moment: &Moment<'_>, params: &EndpointSetParams) -> Result<Endpoint, Refusal> {
     const WHOM: &str = "A new endpoint";
-    Ok(Endpoint {
-        endpoint_id: moment.id(),
-        name: rules::required("/name", params.name.clone(), WHOM)?,
-        provider: rules::required("/provider", params.provider, WHOM)?,
-        base_url: None,
-        model: rules::required("/model", params.model.clone(), WHOM)?,
-        context_tokens: None,
-        is_default: false,
-        for_subtasks: false,
-        enabled: true,
-        capability: None,
-        good_for: None,
-        prices: None,
-        has_credential: false,
-        builtin: false,
-        revision: 1,
-    })
+    let name = rules::required("/name", params.name.clone(), WHOM)?;
+    let provider = rules::required("/provider", params.provider, WHOM)?;
+    let model = rules::required("/model", params.model.clone(), WHOM)?;
+    Ok(bare_endpoint(moment.id(), name, provider, model))
 }
 
 /// Puts what is named in its place; `isDefault` is the settings' matter.

@@ -157,24 +157,30 @@ pub(super) fn default_endpoint<'a>(
 }
 
 /// The endpoint that is part of the daemon.
-fn scripted() -> Endpoint {
+/// An endpoint of which nothing is known but what every endpoint must have.
+pub(super) fn bare_endpoint(endpoint_id: EndpointId, name: String, provider: Provider, model: String) -> Endpoint {
     Endpoint {
-        endpoint_id: SCRIPTED.into(),
-        name: "Scripted".to_owned(),
-        provider: Provider::Scripted,
+        endpoint_id,
+        name,
+        provider,
         base_url: None,
-        model: SCRIPTED.to_owned(),
+        model,
         context_tokens: None,
-        is_default: true,
-        for_subtasks: true,
+        is_default: false,
+        for_subtasks: false,
         enabled: true,
         capability: None,
         good_for: None,
         prices: None,
         has_credential: false,
-        builtin: true,
+        builtin: false,
         revision: 1,
     }
+}
+
+fn scripted() -> Endpoint {
+    let bare = bare_endpoint(SCRIPTED.into(), "Scripted".to_owned(), Provider::Scripted, SCRIPTED.to_owned());
+    Endpoint { is_default: true, for_subtasks: true, builtin: true, ..bare }
 }
 
 fn beyond<'a, K, V>(map: &'a BTreeMap<K, V>, after: Option<&str>) -> impl Iterator<Item = &'a V> + use<'a, K, V>
