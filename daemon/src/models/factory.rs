@@ -134,7 +134,13 @@ fn short_request(model: String) -> ModelRequest {
         at: Timestamp::from_millis(0),
     };
     let message = Arc::new(ChainMessage { message, provider_parts: None });
-    ModelRequest { model, instructions: String::new(), messages: vec![message], tools: Vec::new() }
+    ModelRequest {
+        model,
+        instructions: String::new(),
+        messages: vec![message],
+        tools: Vec::new(),
+        max_output_tokens: None,
+    }
 }
 
 fn is_loopback(url: &reqwest::Url) -> bool {

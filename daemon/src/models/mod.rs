@@ -28,6 +28,8 @@ pub struct ModelRequest {
     pub messages: Vec<Arc<ChainMessage>>,
     /// The tools it may call.
     pub tools: Vec<ToolDefinition>,
+    /// Tokens the answer may have; `None`: what the provider does by itself.
+    pub max_output_tokens: Option<u64>,
 }
 
 /// A tool as a model is told about it.
@@ -65,6 +67,9 @@ pub struct ModelAnswer {
     pub usage: Usage,
     /// What the provider wants back.
     pub provider_parts: Option<ProviderParts>,
+    /// Whether the model was stopped by its output limit: what it said is not all it had to say, and a call of it may be
+    /// cut although it can be read.
+    pub is_cut: bool,
 }
 
 /// A call as a model made it.
@@ -94,6 +99,11 @@ pub struct ModelError {
 pub trait Model: Send + Sync + 'static {
     /// Asks. Dropping the stream ends the request. After `Finished` or an error the stream ends.
     fn stream(&self, request: ModelRequest) -> BoxStream<'static, Result<ModelEvent, ModelError>>;
+
+    /// Whether the same request always has the same end, so that asking again after a failure would change nothing.
+    fn is_deterministic(&self) -> bool {
+        false
+    }
 }
 
 /// Makes models out of endpoints.

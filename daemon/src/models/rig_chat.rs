@@ -180,7 +180,14 @@ impl Reading {
             let output = output + text.len() + reasoning.len();
             usage::estimated(input_characters, output)
         });
-        Ok(ModelAnswer { text, reasoning, calls, usage, provider_parts: provider_parts(&response, model) })
+        Ok(ModelAnswer {
+            text,
+            reasoning,
+            calls,
+            usage,
+            provider_parts: provider_parts(&response, model),
+            is_cut: false,
+        })
     }
 }
 

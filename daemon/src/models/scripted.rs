@@ -33,6 +33,10 @@ impl Model for ScriptedModel {
         })
         .boxed()
     }
+
+    fn is_deterministic(&self) -> bool {
+        true
+    }
 }
 
 /// An answer under way.

@@ -89,7 +89,13 @@ pub(super) fn request(messages: Vec<Arc<ChainMessage>>, tools: &[&str]) -> Model
         description: "A tool.".to_owned(),
         input_schema: Arc::new(json!({"type": "object"})),
     });
-    ModelRequest { model: "m-1".to_owned(), instructions: "Be brief.".to_owned(), messages, tools: tools.collect() }
+    ModelRequest {
+        model: "m-1".to_owned(),
+        instructions: "Be brief.".to_owned(),
+        messages,
+        tools: tools.collect(),
+        max_output_tokens: None,
+    }
 }
 
 pub(super) fn endpoint(provider: &str, base_url: Option<&str>) -> Endpoint {

@@ -1,5 +1,7 @@
 //! Endpoints and the settings of the daemon.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +25,15 @@ pub struct Endpoint {
     /// The model's window in tokens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context_tokens: Option<u64>,
+    /// Tokens one answer may have; absent: what the provider does by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_output_tokens: Option<u64>,
+    /// Headers sent with every request beside our own, none of them secret.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub headers: BTreeMap<String, String>,
+    /// The proxy it is reached through; absent: what the daemon's environment says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proxy_url: Option<String>,
     /// Whether threads that name no endpoint use it.
     pub is_default: bool,
     /// Whether subtasks may use it.

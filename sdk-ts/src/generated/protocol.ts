@@ -913,6 +913,14 @@ export interface Endpoint {
   model: string;
   /** The model's window in tokens. */
   contextTokens?: number;
+  /** Tokens one answer may have; absent: what the provider does by itself. */
+  maxOutputTokens?: number;
+  /** Headers sent with every request beside our own, none of them secret. */
+  headers?: {
+    [k: string]: string;
+  };
+  /** The proxy it is reached through; absent: what the daemon's environment says. */
+  proxyUrl?: string;
   /** Whether threads that name no endpoint use it. */
   isDefault: boolean;
   /** Whether subtasks may use it. */

@@ -4,12 +4,14 @@
 //! result. Whatever the driver writes goes through its thread's owner, by its [`Reporter`]; a driver that was told to stop is dropped where
 //! it stands.
 
+mod ask;
 mod before;
 mod client_call;
 mod desk;
 mod driver;
 mod question;
 mod report;
+mod request;
 mod step;
 pub mod toolbox;
 mod waiting;

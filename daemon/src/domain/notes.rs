@@ -1,0 +1,81 @@
+//! What the daemon itself says in a thread: notices for people, and notes for the model.
+
+use ropewalk_protocol::{Delivery, Event, Item, ItemBody, ItemState, MessageId, Part, Role, RunId, Sender, Severity};
+
+use super::{Change, Joined};
+
+/// Something a person should know of a run. It never enters the model's context.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Notice {
+    /// A stable word for it.
+    pub code: &'static str,
+    /// What to show.
+    pub text: String,
+    /// How much attention it deserves.
+    pub severity: Severity,
+}
+
+impl Change<'_> {
+    /// Shows a notice, whole at birth.
+    pub fn notice(&mut self, run_id: &RunId, notice: Notice) {
+        let Notice { code, text, severity } = notice;
+        let Some(state) = self.state.runs.get(run_id) else { return };
+        let branch_id = state.run.branch_id.clone();
+        let item = Item {
+            item_id: self.id(),
+            run_id: Some(run_id.clone()),
+            branch_id,
+            state: ItemState::Completed,
+            started_at: self.at,
+            ended_at: Some(self.at),
+            summary: None,
+            severity: Some(severity),
+            body: ItemBody::Notice { code: code.to_owned(), text },
+        };
+        self.event(Event::ItemCompleted { item });
+    }
+
+    /// Tells the model something in the place of a user: a message that joins the chain and says, in its sender, that it
+    /// is the run's own and what for.
+    ///
+    /// Never between the calls of a message and their results.
+    pub fn note(&mut self, run_id: &RunId, intent: &str, text: String) {
+        let Some(state) = self.state.runs.get(run_id) else { return };
+        debug_assert!(state.batch.is_none(), "a note may not come between calls and their results");
+        let branch_id = state.run.branch_id.clone();
+        let message_id: MessageId = self.id();
+        let sender = Sender {
+            thread_id: state.run.thread_id.clone(),
+            branch_id: branch_id.clone(),
+            run_id: run_id.clone(),
+            intent: Some(intent.to_owned()),
+        };
+        let item = Item {
+            item_id: self.id(),
+            run_id: Some(run_id.clone()),
+            branch_id: branch_id.clone(),
+            state: ItemState::Completed,
+            started_at: self.at,
+            ended_at: Some(self.at),
+            summary: None,
+            severity: None,
+            body: ItemBody::UserMessage {
+                message_id: message_id.clone(),
+                content: vec![Part::text(text)],
+                sender: Some(sender),
+                delivery: Delivery::Aside,
+            },
+        };
+        let (item_id, from_seq) = (item.item_id.clone(), self.seq() + 1);
+        self.event(Event::ItemCompleted { item });
+        let joined = Joined {
+            message_id,
+            role: Role::User,
+            run_id: Some(run_id.clone()),
+            items: vec![item_id],
+            from_seq,
+            provider_parts: None,
+        };
+        self.join(&branch_id, vec![joined]);
+    }
+}
