@@ -58,12 +58,7 @@ pub enum Next {
 /// Asking again repeats the same request, and nothing that the failed answer held has been done: calls are made only of
 /// an answer that came whole. A request that has to change before it can succeed (it does not fit the window, say) is not
 /// retryable, and is changed by the step before the failure gets here.
-pub async fn next(
-    reporter: &Reporter,
-    attempts: &mut Attempts,
-    failure: Failure,
-    party: &Party,
-) -> Result<Next, Over> {
+pub async fn next(reporter: &Reporter, attempts: &mut Attempts, failure: Failure, party: &Party) -> Result<Next, Over> {
     let clock = reporter.shared().clock.clone();
     let wait = match attempts.wait_after(&failure) {
         Ok(wait) => wait,
@@ -122,12 +117,7 @@ impl Attempts {
             .with_max_delay(LONGEST_WAIT)
             .with_max_times(STEP_ATTEMPTS - 1)
             .with_jitter();
-        Self {
-            ceiling: clock.sleep(STEP_CEILING),
-            began_at: clock.now(),
-            failed: Vec::new(),
-            delays: delays.build(),
-        }
+        Self { ceiling: clock.sleep(STEP_CEILING), began_at: clock.now(), failed: Vec::new(), delays: delays.build() }
     }
 
     /// How long to wait after a failure; never less than the provider asked for.

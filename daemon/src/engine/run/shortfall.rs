@@ -71,9 +71,8 @@ impl Shortfalls {
     fn end(&self, lack: Lack) -> Option<ModelError> {
         let (kind, message) = match lack {
             Lack::EndOfText => {
-                let message = format!(
-                    "The model's output limit cut off its answer; what it said is kept. {RAISE_THE_LIMIT}"
-                );
+                let message =
+                    format!("The model's output limit cut off its answer; what it said is kept. {RAISE_THE_LIMIT}");
                 (RunErrorKind::CutOff, message)
             }
             Lack::WholeCalls if self.cut >= CUT_ANSWERS => {
