@@ -5,7 +5,7 @@ use std::time::Duration;
 use ropewalk_protocol::Timestamp;
 use serde_json::{Value, json};
 
-use super::{Fresh, Raw, assert_all_closed};
+use super::{Fresh, Raw, assert_all_closed, text};
 use crate::{Fault, ScriptedServer, ServerOptions};
 
 pub(super) async fn l17_a_stop_ends_the_wait_for_an_endpoint(subject: Fresh) {
@@ -41,6 +41,11 @@ pub(super) async fn l25_an_empty_answer_is_asked_about_and_no_request_is_repeate
     assert!(bodies.windows(2).all(|two| two[0] != two[1]), "each request says more than the one before it");
     let chain = bot.chain(&thread).await;
     assert_eq!(chain[1]["sender"]["intent"], "emptyAnswer", "{chain:?}");
+    let to_scripted = json!({
+        "threadId": thread, "input": text("think only thoughts"), "endpointId": "scripted", "wait": true,
+    });
+    let scripted = bot.call("run/submit", to_scripted).await["run"].clone();
+    assert_eq!((&scripted["outcome"]["text"], &scripted["steps"]), (&json!(""), &json!(1)), "its silence is its answer");
     assert_eq!(bot.run(&thread, "say well again").await["outcome"]["status"], "completed");
     assert_all_closed(&bot.log(&thread).await);
 }
@@ -57,9 +62,9 @@ pub(super) async fn l17_what_a_provider_asks_for_is_waited_out_in_seconds_and_as
         let (since, until) = (moment(&waiting["since"]), moment(&waiting["deadlineAt"]));
         let notice = bot.notice().await;
         assert_eq!((&notice["code"], &notice["severity"]), (&json!("retrying"), &json!("warning")));
-        let text = notice["text"].as_str().unwrap();
-        assert!(text.starts_with("Too many requests at 127.0.0.1:"), "{text}");
-        assert!(text.ends_with(&format!("attempt {attempt} of 5.")), "{text}");
+        let told = notice["text"].as_str().unwrap();
+        assert!(told.starts_with("Too many requests at 127.0.0.1:"), "{told}");
+        assert!(told.ends_with(&format!("attempt {attempt} of 5.")), "{told}");
         let gap = until.millis_since(since);
         assert!(gap >= asked_for.remove(0), "{gap} ms before attempt {attempt}");
         if attempt == 3 {
@@ -164,7 +169,7 @@ fn moment(value: &Value) -> Timestamp {
 
 /// A moment of the day on which scenarios play, as HTTP writes dates: in whole seconds.
 fn http_date(moment: Timestamp) -> String {
-    let text = moment.to_string();
-    let time = text.strip_prefix("2026-11-30T").expect("the day of the scenarios").get(..8).unwrap();
+    let written = moment.to_string();
+    let time = written.strip_prefix("2026-11-30T").expect("the day of the scenarios").get(..8).unwrap();
     format!("Mon, 30 Nov 2026 {time} GMT")
 }
