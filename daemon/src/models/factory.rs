@@ -9,16 +9,13 @@ use futures::{
     FutureExt, StreamExt,
     future::{BoxFuture, Either, select},
 };
-use ropewalk_protocol::{Delivery, Endpoint, Message, Part, Provider, Role, RunErrorKind, Timestamp};
+use ropewalk_protocol::{Delivery, Endpoint, Message, Part, Role, RunErrorKind, Timestamp};
 
 use super::{
     ChainMessage, Model, ModelError, ModelFactory, ModelRequest, ScriptedModel,
-    rig_chat::{ChatConfig, ChatModel, IDLE_TIMEOUT},
+    rig::{Connection, IDLE_TIMEOUT, ProviderModel, Shape},
 };
 use crate::clock::Clock;
-
-/// Where chat completions are looked for when an endpoint names no address.
-const OPENAI: &str = "https://api.openai.com/v1";
 
 /// How long a connection may take to come about.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
@@ -26,7 +23,7 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 /// How long an endpoint may take to show that it works.
 const TEST_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The models this build has: scripted ones, and chat completions as OpenAI shapes them.
+/// The models there are: the scripted one, and those behind providers.
 pub struct Models {
     clock: Arc<dyn Clock>,
     idle_timeout: Duration,
@@ -49,8 +46,8 @@ impl Models {
         self
     }
 
-    fn chat(&self, endpoint: &Endpoint, key: Option<String>) -> Result<ChatModel, ModelError> {
-        let base_url = endpoint.base_url.as_deref().unwrap_or(OPENAI);
+    fn behind(&self, shape: Shape, endpoint: &Endpoint, key: Option<String>) -> Result<ProviderModel, ModelError> {
+        let base_url = endpoint.base_url.as_deref().unwrap_or(shape.base_url());
         let url = reqwest::Url::parse(base_url).map_err(|error| unusable(format!("its baseUrl is no URL: {error}")))?;
         if !matches!(url.scheme(), "http" | "https") || !url.username().is_empty() || url.password().is_some() {
             return Err(unusable("its baseUrl must be http or https, without user and password".to_owned()));
@@ -64,7 +61,8 @@ impl Models {
             self.other.get_or_init(|| client(http_client()))
         };
         let http = http.as_ref().map_err(|reason| unusable(format!("no HTTP client can be made: {reason}")))?;
-        Ok(ChatModel::new(ChatConfig {
+        Ok(ProviderModel::new(Connection {
+            shape,
             base_url: base_url.to_owned(),
             key,
             http: http.clone(),
@@ -88,11 +86,10 @@ fn client(builder: reqwest::ClientBuilder) -> Result<reqwest::Client, String> {
 
 impl ModelFactory for Models {
     fn model(&self, endpoint: &Endpoint, key: Option<String>) -> Result<Arc<dyn Model>, ModelError> {
-        match endpoint.provider {
-            Provider::Scripted => Ok(Arc::new(ScriptedModel::new(Arc::clone(&self.clock)))),
-            Provider::OpenaiCompatible => Ok(Arc::new(self.chat(endpoint, key)?)),
-            provider => Err(not_built(provider)),
-        }
+        Ok(match Shape::of(endpoint.provider) {
+            None => Arc::new(ScriptedModel::new(Arc::clone(&self.clock))),
+            Some(shape) => Arc::new(self.behind(shape, endpoint, key)?),
+        })
     }
 
     fn test(&self, endpoint: &Endpoint, key: Option<String>) -> BoxFuture<'static, Result<(), ModelError>> {
@@ -150,12 +147,5 @@ fn is_loopback(url: &reqwest::Url) -> bool {
 
 fn unusable(reason: String) -> ModelError {
     let message = format!("The endpoint cannot be used: {reason}.");
-    ModelError { kind: RunErrorKind::BadRequest, message, retryable: false, retry_after_ms: None }
-}
-
-fn not_built(provider: Provider) -> ModelError {
-    let provider = serde_json::to_value(provider).unwrap_or_default();
-    let provider = provider.as_str().unwrap_or("unknown");
-    let message = format!("The provider {provider} is not built yet; use openaiCompatible.");
     ModelError { kind: RunErrorKind::BadRequest, message, retryable: false, retry_after_ms: None }
 }

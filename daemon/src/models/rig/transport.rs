@@ -19,7 +19,7 @@ use rig_core::http_client::{
 };
 
 use super::{
-    ChatConfig,
+    Connection,
     scan::{EVENT_BYTES, REPLY_BYTES, Scanner},
 };
 use crate::clock::Clock;
@@ -93,9 +93,9 @@ pub(super) struct Transport {
 }
 
 impl Transport {
-    pub(super) fn new(config: &ChatConfig, watch: Arc<Watch>) -> Self {
-        let (http, clock) = (config.http.clone(), Arc::clone(&config.clock));
-        Self { http, clock, idle_timeout: config.idle_timeout, watch }
+    pub(super) fn new(connection: &Connection, watch: Arc<Watch>) -> Self {
+        let (http, clock) = (connection.http.clone(), Arc::clone(&connection.clock));
+        Self { http, clock, idle_timeout: connection.idle_timeout, watch }
     }
 
     async fn execute(self, request: Request<Bytes>) -> http_client::Result<reqwest::Response> {

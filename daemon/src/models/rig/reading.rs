@@ -1,109 +1,23 @@
-//! OpenAI-compatible chat completions through rig-core. Its types stay in this module and below.
+//! Reads what a provider streams into what a model says, and judges whether it said all of it.
 
-mod failure;
-mod history;
-mod scan;
-mod schema;
-mod transport;
+use std::collections::BTreeMap;
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
-
-use futures::{StreamExt, stream, stream::BoxStream};
+use futures::StreamExt;
 use rig_core::{
     completion::{CompletionResponse, FinishReason},
     message::{AssistantContent, StopReason},
-    providers::openai::{
-        OpenAIConfig,
-        wire::{Auth, Dialect},
-    },
     streaming::{CompletionStream, Item, StreamEvent},
 };
 use ropewalk_protocol::Usage;
 
-use self::{
-    failure::Failures,
-    transport::{Transport, Watch},
-};
-use super::{Model, ModelAnswer, ModelCall, ModelError, ModelEvent, ModelRequest, ProviderParts, usage};
-use crate::clock::Clock;
-
-/// The provider as the wire spells it; provider parts are tagged with it.
-const PROVIDER: &str = "openaiCompatible";
-
-/// How long a provider may be silent before its answer counts as stalled, unless told otherwise.
-pub(super) const IDLE_TIMEOUT: Duration = Duration::from_secs(300);
-
-/// What a chat endpoint is reached with.
-#[derive(Clone)]
-pub(super) struct ChatConfig {
-    /// The address below which `/chat/completions` is.
-    pub(super) base_url: String,
-    /// The secret, where there is one.
-    pub(super) key: Option<String>,
-    /// What sends.
-    pub(super) http: reqwest::Client,
-    /// What the silence of a provider is measured with.
-    pub(super) clock: Arc<dyn Clock>,
-    /// How long a provider may be silent.
-    pub(super) idle_timeout: Duration,
-}
-
-/// A model behind chat completions.
-pub(super) struct ChatModel {
-    config: ChatConfig,
-}
-
-impl ChatModel {
-    pub(super) const fn new(config: ChatConfig) -> Self {
-        Self { config }
-    }
-
-    fn ask(&self, request: &ModelRequest) -> Result<Reading, ModelError> {
-        let watch = Arc::new(Watch::default());
-        let failures = Failures::new(&self.config, Arc::clone(&watch));
-        let mut dialect = Dialect::gateway(PROVIDER, "", "");
-        dialect.quirks.auth = Auth::OptionalBearer;
-        let key = self.config.key.clone().unwrap_or_default();
-        let provider = OpenAIConfig::with_key(&dialect, key).with_base_url(self.config.base_url.clone());
-        let transport = Transport::new(&self.config, watch);
-        let asked = history::completion_request(request).map_err(|reason| failures.request(&reason))?;
-        let stream = provider.connect(transport).chat(request.model.clone()).stream(asked);
-        Ok(Reading {
-            stream: stream.map_err(|error| failures.of(&error))?,
-            failures,
-            model: request.model.clone(),
-            input_characters: usage::input_characters(request),
-            text: String::new(),
-            reasoning: String::new(),
-            calls: BTreeMap::new(),
-        })
-    }
-}
-
-impl Model for ChatModel {
-    fn stream(&self, request: ModelRequest) -> BoxStream<'static, Result<ModelEvent, ModelError>> {
-        let reading = match self.ask(&request) {
-            Ok(reading) => reading,
-            Err(error) => return stream::once(async { Err(error) }).boxed(),
-        };
-        stream::unfold(Some(reading), |reading| async {
-            let mut reading = reading?;
-            Some(match reading.next().await {
-                Some(event) => {
-                    let goes_on = event.is_ok();
-                    (event, goes_on.then_some(reading))
-                }
-                None => (reading.finish().await.map(ModelEvent::Finished), None),
-            })
-        })
-        .boxed()
-    }
-}
+use super::{Shape, failure::Failures};
+use crate::models::{ModelAnswer, ModelCall, ModelError, ModelEvent, ModelRequest, ProviderParts, usage};
 
 /// An answer as it arrives.
-struct Reading {
+pub(super) struct Reading {
     stream: CompletionStream,
     failures: Failures,
+    shape: Shape,
     model: String,
     input_characters: usize,
     text: String,
@@ -120,8 +34,21 @@ struct OpenCall {
 }
 
 impl Reading {
+    pub(super) fn new(stream: CompletionStream, failures: Failures, shape: Shape, request: &ModelRequest) -> Self {
+        Self {
+            stream,
+            failures,
+            shape,
+            model: request.model.clone(),
+            input_characters: usage::input_characters(request),
+            text: String::new(),
+            reasoning: String::new(),
+            calls: BTreeMap::new(),
+        }
+    }
+
     /// The next delta or failure; `None` when the provider said that it is done.
-    async fn next(&mut self) -> Option<Result<ModelEvent, ModelError>> {
+    pub(super) async fn next(&mut self) -> Option<Result<ModelEvent, ModelError>> {
         loop {
             match self.stream.next().await? {
                 Ok(Item::Event(event)) => {
@@ -162,8 +89,8 @@ impl Reading {
 
     /// The whole answer, if there is positive proof that it is whole: the provider named a reason for its end, and a
     /// good one.
-    async fn finish(self) -> Result<ModelAnswer, ModelError> {
-        let Self { stream, failures, model, input_characters, text, reasoning, calls } = self;
+    pub(super) async fn finish(self) -> Result<ModelAnswer, ModelError> {
+        let Self { stream, failures, shape, model, input_characters, text, reasoning, calls } = self;
         let response = stream.finish().await.map_err(|error| failures.of(&error))?;
         match (response.finish_reason(), response.stop()) {
             (None, _) => return Err(failures.unfinished()),
@@ -185,7 +112,7 @@ impl Reading {
             reasoning,
             calls,
             usage,
-            provider_parts: provider_parts(&response, model),
+            provider_parts: provider_parts(&response, shape, model),
             is_cut: false,
         })
     }
@@ -205,7 +132,7 @@ fn counted(response: &CompletionResponse) -> Option<Usage> {
 }
 
 /// The assistant's message without what the chain has anyway, its text and its calls.
-fn provider_parts(response: &CompletionResponse, model: String) -> Option<ProviderParts> {
+fn provider_parts(response: &CompletionResponse, shape: Shape, model: String) -> Option<ProviderParts> {
     let kept = response.choice.iter();
     let kept = kept.filter(|block| matches!(block, AssistantContent::Reasoning(_) | AssistantContent::Opaque(_)));
     let kept = kept.cloned().collect::<Vec<_>>();
@@ -213,8 +140,5 @@ fn provider_parts(response: &CompletionResponse, model: String) -> Option<Provid
         return None;
     }
     let message = serde_json::to_value(response.head().with_content(kept)).ok()?;
-    Some(ProviderParts { provider: PROVIDER.to_owned(), model, parts: vec![message] })
+    Some(ProviderParts { provider: shape.provider().to_owned(), model, parts: vec![message] })
 }
-
-#[cfg(test)]
-mod tests;

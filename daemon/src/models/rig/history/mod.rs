@@ -14,19 +14,19 @@ use rig_core::{
 };
 use ropewalk_protocol as wire;
 
-use super::{PROVIDER, schema};
+use super::{Shape, schema};
 use crate::models::{ChainMessage, ModelRequest, ProviderParts};
 
 /// The longest name of a tool that every provider takes.
 const NAME_CHARACTERS: usize = 64;
 
 /// The request as rig takes it, or why it cannot be made.
-pub(super) fn completion_request(request: &ModelRequest) -> Result<CompletionRequest, String> {
+pub(super) fn completion_request(shape: Shape, request: &ModelRequest) -> Result<CompletionRequest, String> {
     let mut history = Vec::new();
     if !request.instructions.trim().is_empty() {
         history.push(Message::system(request.instructions.clone()));
     }
-    history.extend(messages(&request.messages, &request.model));
+    history.extend(messages(shape, &request.messages, &request.model));
     if !history.iter().any(|message| matches!(message, Message::User { .. })) {
         return Err("there is nothing to ask: the thread has no message with content".to_owned());
     }
@@ -41,7 +41,7 @@ pub(super) fn completion_request(request: &ModelRequest) -> Result<CompletionReq
     Ok(asked)
 }
 
-fn messages(chain: &[Arc<ChainMessage>], model: &str) -> Vec<Message> {
+fn messages(shape: Shape, chain: &[Arc<ChainMessage>], model: &str) -> Vec<Message> {
     let mut messages = Vec::with_capacity(chain.len());
     for (place, chained) in chain.iter().enumerate() {
         match chained.message.role {
@@ -49,7 +49,7 @@ fn messages(chain: &[Arc<ChainMessage>], model: &str) -> Vec<Message> {
             wire::Role::Assistant => {
                 let results = chain[place + 1..].iter().map(|chained| &chained.message);
                 let results = results.take_while(|message| message.role == wire::Role::Tool).collect::<Vec<_>>();
-                messages.extend(assistant(chained, model, &results));
+                messages.extend(assistant(shape, chained, model, &results));
             }
             // Sent with the calls they answer; one without a call is not sent at all.
             wire::Role::Tool => {}
@@ -59,9 +59,9 @@ fn messages(chain: &[Arc<ChainMessage>], model: &str) -> Vec<Message> {
 }
 
 /// An assistant message and, where it made calls, one message with exactly one result for each of them.
-fn assistant(chained: &ChainMessage, model: &str, results: &[&wire::Message]) -> Vec<Message> {
+fn assistant(shape: Shape, chained: &ChainMessage, model: &str, results: &[&wire::Message]) -> Vec<Message> {
     let message = &chained.message;
-    let mut turn = chained.provider_parts.as_ref().and_then(|parts| replayed(parts, model)).unwrap_or_default();
+    let mut turn = chained.provider_parts.as_ref().and_then(|parts| replayed(shape, parts, model)).unwrap_or_default();
     let text = message.content.iter().filter_map(wire::Part::as_text).collect::<String>();
     if !text.trim().is_empty() {
         turn.content.push(AssistantContent::Text(Text::new(text)));
@@ -81,8 +81,8 @@ fn assistant(chained: &ChainMessage, model: &str, results: &[&wire::Message]) ->
 }
 
 /// The provider's own parts of a message, where this provider and model made them.
-fn replayed(parts: &ProviderParts, model: &str) -> Option<AssistantMessage> {
-    let fits = parts.provider == PROVIDER && parts.model == model;
+fn replayed(shape: Shape, parts: &ProviderParts, model: &str) -> Option<AssistantMessage> {
+    let fits = parts.provider == shape.provider() && parts.model == model;
     let message = parts.parts.first().filter(|_| fits)?;
     serde_json::from_value(message.clone()).ok()
 }

@@ -11,7 +11,7 @@ use ropewalk_protocol::RunErrorKind as Kind;
 use serde_json::Value;
 
 use super::{
-    ChatConfig,
+    Connection,
     transport::{Ending, OpenError, Watch},
 };
 use crate::{
@@ -35,15 +35,15 @@ pub(super) struct Failures {
 }
 
 impl Failures {
-    pub(super) fn new(config: &ChatConfig, watch: Arc<Watch>) -> Self {
-        let url = reqwest::Url::parse(&config.base_url).ok();
+    pub(super) fn new(connection: &Connection, watch: Arc<Watch>) -> Self {
+        let url = reqwest::Url::parse(&connection.base_url).ok();
         let host = url.as_ref().and_then(reqwest::Url::host_str).unwrap_or("the provider").to_owned();
         let host = match url.and_then(|url| url.port()) {
             Some(port) => format!("{host}:{port}"),
             None => host,
         };
-        let key = config.key.clone().filter(|key| !key.is_empty());
-        Self { watch, clock: Arc::clone(&config.clock), key, host, idle_seconds: config.idle_timeout.as_secs() }
+        let key = connection.key.clone().filter(|key| !key.is_empty());
+        Self { watch, clock: Arc::clone(&connection.clock), key, host, idle_seconds: connection.idle_timeout.as_secs() }
     }
 
     /// What an error of rig's means.
