@@ -131,6 +131,7 @@ pub(super) fn model_by(
     Arc::new(ProviderModel::new(Connection {
         shape: Shape::of(provider).unwrap(),
         base_url: base_url.to_owned(),
+        headers: Default::default(),
         key: Some("sk-secret-1".to_owned()),
         http: HTTP.clone(),
         clock,

@@ -79,10 +79,19 @@ impl Failures {
     }
 
     /// The provider ended the answer for a reason that is not good.
-    pub(super) fn bad_ending(&self, reason: &str) -> ModelError {
-        let filtered = reason.contains("content_filter");
+    pub(super) fn bad_ending(&self, reason: &str, is_filtered: bool) -> ModelError {
         let message = format!("{} gave up on the answer: {reason}", self.host);
-        ModelError { retryable: !filtered, ..self.error(Kind::BadResponse, message) }
+        ModelError { retryable: !is_filtered, ..self.error(Kind::BadResponse, message) }
+    }
+
+    /// A piece of a call's arguments came that belongs to no call: whatever was put together has a hole.
+    pub(super) fn check_arguments(&self) -> Result<(), ModelError> {
+        if !self.watch.saw_lost_arguments() {
+            return Ok(());
+        }
+        let message =
+            format!("{} sent a piece of a call's arguments without saying which call it belongs to.", self.host);
+        Err(self.error(Kind::BadResponse, message))
     }
 
     fn truncated(&self) -> ModelError {

@@ -6,6 +6,8 @@
 
 mod failure;
 mod history;
+mod mend;
+mod parts;
 mod provider;
 mod reading;
 mod scan;
@@ -15,6 +17,7 @@ mod transport;
 use std::{sync::Arc, time::Duration};
 
 use futures::{StreamExt, stream, stream::BoxStream};
+use rig_core::http_client::HeaderMap;
 
 pub(super) use self::provider::Shape;
 use self::{
@@ -37,6 +40,8 @@ pub(super) struct Connection {
     pub(super) base_url: String,
     /// The secret, where there is one.
     pub(super) key: Option<String>,
+    /// What goes with every request, over what is sent anyway.
+    pub(super) headers: HeaderMap,
     /// What sends.
     pub(super) http: reqwest::Client,
     /// What the silence of a provider is measured with.
