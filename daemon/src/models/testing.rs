@@ -131,7 +131,8 @@ pub(super) fn model_by(
     Arc::new(ProviderModel::new(Connection {
         shape: Shape::of(provider).unwrap(),
         base_url: base_url.to_owned(),
-        headers: Default::default(),
+        headers: reqwest::header::HeaderMap::new(),
+        proxy_url: None,
         key: Some("sk-secret-1".to_owned()),
         http: HTTP.clone(),
         clock,

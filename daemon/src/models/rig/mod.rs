@@ -42,6 +42,8 @@ pub(super) struct Connection {
     pub(super) key: Option<String>,
     /// What goes with every request, over what is sent anyway.
     pub(super) headers: HeaderMap,
+    /// The proxy it goes through, where the endpoint names one; its password is as secret as the key.
+    pub(super) proxy_url: Option<String>,
     /// What sends.
     pub(super) http: reqwest::Client,
     /// What the silence of a provider is measured with.
