@@ -5,8 +5,7 @@
 //!
 //! | Who | What changes |
 //! |---|---|
-//! | all | a `$ref` at the root is put in place; combinators, `not` and `enum` at the root become the properties of their branches, none of them required; `$schema` and `$id` go |
-//! | Anthropic | what only older drafts know goes: lists of `items` become `prefixItems`, `exclusiveMinimum: true` goes |
+//! | all | a `$ref` at the root is put in place; combinators, `not` and `enum` at the root become the properties of their branches, none of them required; `$schema` and `$id` go, and with them what only older drafts know: lists of `items` become `prefixItems`, `exclusiveMinimum: true` goes |
 //! | Gemini, Ollama | every `$ref` is put in place; one that contains itself becomes any value |
 //! | Gemini | only the keywords it knows stay; lists of types and `oneOf` become `anyOf`, `const` becomes `enum`, `allOf` is merged |
 
@@ -23,6 +22,9 @@ const REFUSED: [&str; 5] = ["oneOf", "anyOf", "allOf", "not", "enum"];
 /// Keywords of a document, which say nothing of a tool's arguments.
 const OF_DOCUMENTS: [&str; 4] = ["$schema", "$id", "id", "$comment"];
 
+/// Keywords that hold values and no schemas.
+const VALUES: [&str; 4] = ["const", "enum", "default", "examples"];
+
 /// The schema as it is sent, and what to add to the tool's description for what the schema no longer says.
 pub(super) fn sendable(shape: Shape, schema: &Value) -> (Value, String) {
     let mut lost = Map::new();
@@ -31,10 +33,9 @@ pub(super) fn sendable(shape: Shape, schema: &Value) -> (Value, String) {
         _ => inline::at_root(schema),
     };
     let mut root = with_plain_root(schema, &mut lost);
-    match shape {
-        Shape::Anthropic => modernise(&mut root),
-        Shape::Gemini => root = gemini::subset(&root),
-        Shape::Chat | Shape::Responses | Shape::Ollama => {}
+    modernise(&mut root);
+    if shape == Shape::Gemini {
+        root = gemini::subset(&root);
     }
     let note = if lost.is_empty() {
         String::new()
@@ -94,7 +95,7 @@ fn inherited(lost: &Map<String, Value>) -> Map<String, Value> {
     inherited
 }
 
-/// Takes out what only older drafts of JSON Schema know, which those who check against the newest one refuse.
+/// Takes out what only older drafts of JSON Schema know, which says nothing or is refused where nobody names the draft.
 fn modernise(schema: &mut Value) {
     match schema {
         Value::Object(members) => {
@@ -109,7 +110,8 @@ fn modernise(schema: &mut Value) {
                 members.insert("prefixItems".to_owned(), items);
                 members.shift_remove("additionalItems");
             }
-            members.values_mut().for_each(modernise);
+            let schemas = members.iter_mut().filter(|(keyword, _)| !VALUES.contains(&keyword.as_str()));
+            schemas.for_each(|(_, schema)| modernise(schema));
         }
         Value::Array(elements) => elements.iter_mut().for_each(modernise),
         _ => {}

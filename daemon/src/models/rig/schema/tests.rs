@@ -103,7 +103,7 @@ fn k02_what_fits_a_tool_fits_what_any_provider_is_told() {
 }
 
 #[test]
-fn anthropic_gets_no_words_of_older_drafts() {
+fn nobody_gets_words_of_older_drafts() {
     let sent = sendable(Shape::Anthropic, &odd()).0;
     assert_eq!(
         sent["properties"]["pair"],
