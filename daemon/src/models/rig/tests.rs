@@ -2,7 +2,9 @@
 
 mod adversarial;
 mod bodies;
+mod endings;
 mod requests;
+mod returning;
 mod scripted;
 mod streams;
 
