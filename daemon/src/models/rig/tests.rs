@@ -3,6 +3,7 @@
 mod adversarial;
 mod bodies;
 mod endings;
+mod reaching;
 mod requests;
 mod returning;
 mod scripted;
