@@ -109,11 +109,10 @@ pub(super) struct Transport {
 impl Transport {
     pub(super) fn new(connection: &Connection, watch: Arc<Watch>) -> Self {
         let mut headers = connection.headers.clone();
-        if let (Shape::Gemini, Some(key)) = (connection.shape, connection.key.as_deref()) {
-            if let Ok(mut key) = HeaderValue::from_str(key) {
-                key.set_sensitive(true);
-                headers.insert(GEMINI_KEY, key);
-            }
+        let key = connection.key.as_deref().filter(|_| connection.shape == Shape::Gemini);
+        if let Some(mut key) = key.and_then(|key| HeaderValue::from_str(key).ok()) {
+            key.set_sensitive(true);
+            headers.insert(GEMINI_KEY, key);
         }
         let (http, clock) = (connection.http.clone(), Arc::clone(&connection.clock));
         Self { shape: connection.shape, headers, http, clock, idle_timeout: connection.idle_timeout, watch }
