@@ -41,6 +41,7 @@ pub(super) struct Watch(Mutex<Seen>);
 struct Seen {
     data: bool,
     lost: bool,
+    torn: bool,
     ending: Option<Ending>,
 }
 
@@ -64,6 +65,11 @@ impl Watch {
     /// Whether there was a piece of a call that belongs to no call.
     pub(super) fn saw_lost_arguments(&self) -> bool {
         self.lock().lost
+    }
+
+    /// Whether the body ended within a record.
+    pub(super) fn saw_torn_record(&self) -> bool {
+        self.lock().torn
     }
 
     /// Why the body ended, unless it just did.
@@ -230,7 +236,10 @@ impl Body {
             Either::Right(_) => Some(Ending::Stalled),
         };
         self.body = None;
-        self.transport.watch.lock().ending = ending;
+        {
+            let mut seen = self.transport.watch.lock();
+            (seen.ending, seen.torn) = (ending, self.scanner.is_within_record());
+        }
         let rest = self.mender.as_mut().map(Mender::rest);
         self.note_lost();
         rest
