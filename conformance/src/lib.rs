@@ -6,9 +6,11 @@
 //! * [`RawServer`] plays bodies byte for byte and chunk for chunk, for answers no honest server gives.
 //! * [`suite`] is a list of claims about a daemon's wire, each a scenario over raw connections.
 //! * [`DaemonProcess`] is a daemon in a process of its own, to be killed, signalled and looked at from outside.
+//! * [`npm_package`], [`read_with`] and [`Aimock`] are programs by others, as npm packages.
 //! * [`serve`] is the command `conformance serve`, for tests in other languages, and [`bench()`] `conformance bench`.
 
 mod bench;
+mod peers;
 mod processes;
 mod raw;
 mod scripted;
@@ -16,6 +18,7 @@ mod serve;
 pub mod suite;
 
 pub use bench::{BenchArgs, FloorArgs, bench, serve_floor};
+pub use peers::{Aimock, npm_package, read_with};
 pub use processes::{DaemonOptions, DaemonProcess, Ready, Refusal, Signal, StartFailure, Usage};
 pub use raw::{RawEnding, RawReply, RawServer};
 pub use scripted::{Fault, RecordedRequest, ScriptedServer, ServerOptions, Shape};

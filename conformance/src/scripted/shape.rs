@@ -114,15 +114,15 @@ impl Shape {
         }
     }
 
-    /// What is wrong with the headers of a request, the key included; only strict mode asks for what is no key.
+    /// What is wrong with the headers of a request; only strict mode asks for more than the key. Anthropic takes it in a
+    /// header of its own, and from its newer clients as everybody else does.
     pub(super) fn header_refusal(self, headers: &HeaderMap, key: Option<&str>, strict: bool) -> Option<Refusal> {
         let given = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
-        let wrong_key = match (self, key) {
-            (_, None) => false,
-            (Self::Messages, Some(key)) => given("x-api-key") != Some(key),
-            (_, Some(key)) => given("authorization") != Some(&format!("Bearer {key}")),
+        let is_right = |key: &str| {
+            let is_borne = given("authorization") == Some(&format!("Bearer {key}"));
+            is_borne || (self == Self::Messages && given("x-api-key") == Some(key))
         };
-        if wrong_key {
+        if !key.is_none_or(is_right) {
             return Some(Refusal::wrong_key());
         }
         let is_versioned = self != Self::Messages || given("anthropic-version").is_some();
