@@ -20,6 +20,6 @@ pub mod suite;
 pub use bench::{BenchArgs, FloorArgs, bench, serve_floor};
 pub use peers::{Aimock, npm_package, read_with};
 pub use processes::{DaemonOptions, DaemonProcess, Ready, Refusal, Signal, StartFailure, Usage};
-pub use raw::{RawEnding, RawReply, RawServer};
+pub use raw::{RawEnding, RawReply, RawRequest, RawServer};
 pub use scripted::{Fault, RecordedRequest, ScriptedServer, ServerOptions, Shape};
 pub use serve::{ServeArgs, serve};
