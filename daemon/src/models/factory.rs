@@ -57,6 +57,7 @@ impl Models {
             shape,
             base_url: base_url.to_owned(),
             key,
+            context_tokens: endpoint.context_tokens,
             headers: headers(endpoint).map_err(unusable)?,
             proxy_url: endpoint.proxy_url.clone(),
             http: self.clients.client(way).map_err(unusable)?,

@@ -131,6 +131,7 @@ pub(super) fn model_by(
     Arc::new(ProviderModel::new(Connection {
         shape: Shape::of(provider).unwrap(),
         base_url: base_url.to_owned(),
+        context_tokens: None,
         headers: reqwest::header::HeaderMap::new(),
         proxy_url: None,
         key: Some("sk-secret-1".to_owned()),

@@ -1,6 +1,8 @@
 //! The whole HTTP path against servers that play what real and broken providers send.
 
 mod adversarial;
+mod bodies;
+mod requests;
 mod scripted;
 mod streams;
 
