@@ -100,7 +100,8 @@ impl Reading {
         failures.check_arguments()?;
         let is_filtered = response.finish_reason() == Some(FinishReason::ContentFilter);
         match (response.finish_reason(), response.stop()) {
-            (None, _) if !shape.ends_without_reason() => return Err(failures.unfinished()),
+            (None, _) if shape.ends_without_reason() => {}
+            (None, _) => return Err(failures.unfinished()),
             (_, StopReason::Error(reason) | StopReason::Aborted(reason)) => {
                 return Err(failures.bad_ending(&reason, is_filtered));
             }

@@ -2,7 +2,10 @@
 
 mod adversarial;
 mod bodies;
+mod endings;
+mod reaching;
 mod requests;
+mod returning;
 mod scripted;
 mod streams;
 
