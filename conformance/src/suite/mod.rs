@@ -7,11 +7,13 @@
 #![allow(clippy::unwrap_used, reason = "a panic is how a scenario fails")]
 
 mod raw;
+mod received;
 mod session;
 mod subject;
 
 pub use first_run::{ORDER, play};
 pub use raw::Raw;
+pub use received::{endpoint, same_as_shown};
 pub use session::{assert_all_closed, get_issue, success, text, told_text, tool, tool_with};
 pub use subject::{Duplex, Stream, Subject};
 
@@ -155,6 +157,7 @@ scenarios! { $
         wire:
             transcript_i_a_key_is_set_and_lost_with_the_address
             a_key_reaches_the_provider_and_no_reply_event_or_error
+            an_endpoint_keeps_its_limits_headers_and_proxy_until_null_clears_them
             an_endpoint_of_the_thread_comes_before_one_of_the_project_before_the_default
             without_a_usable_endpoint_a_run_fails_with_no_endpoint
             failures_of_a_provider_are_told_by_kind;
@@ -164,6 +167,20 @@ scenarios! { $
         wire:
             transcript_a_one_tool_call_with_an_approval;
         clock:;
+    }
+    histories {
+        wire:
+            every_endpoint_receives_what_thread_messages_shows
+            l01_after_a_stop_of_a_call_and_of_a_stream_the_history_is_accepted
+            l08_ids_that_a_provider_repeats_are_none_of_the_history
+            l19_arguments_that_are_no_json_are_not_sent_back_as_they_were
+            l21_silent_tools_and_inputs_without_text_leave_a_history_that_is_accepted
+            l22_thinking_goes_back_as_it_came
+            l30_l31_made_up_tools_are_told_apart_and_real_ones_beside_them_run
+            a_tool_of_any_schema_is_accepted_by_every_provider;
+        clock:
+            l01_after_a_cut_stream_the_history_is_accepted
+            l21_an_answer_of_reasoning_alone_does_no_harm;
     }
     limits {
         wire:
@@ -198,6 +215,14 @@ scenarios! { $
             instructions_of_project_and_thread_reach_the_endpoint;
         clock:
             after_a_failure_the_history_is_accepted_and_goes_on;
+    }
+    providers {
+        wire:
+            each_provider_is_asked_in_its_own_shape_with_its_key
+            failures_that_last_are_told_by_kind_in_every_shape
+            usage_is_what_the_provider_counted
+            an_answer_cut_by_its_limit_makes_no_calls;
+        clock:;
     }
     questions {
         wire:
