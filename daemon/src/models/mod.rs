@@ -1,6 +1,7 @@
 //! The model seam: one request in, a stream of what the model says out. Types of provider libraries stay in here.
 
 mod factory;
+mod known;
 mod rig_chat;
 mod scripted;
 #[cfg(test)]
@@ -15,6 +16,7 @@ use serde_json::Value;
 
 pub use crate::domain::{ChainMessage, ProviderParts};
 pub use factory::Models;
+pub use known::known_window;
 pub use scripted::ScriptedModel;
 
 /// Everything a model is asked with.

@@ -7,14 +7,18 @@
 mod ask;
 mod before;
 mod client_call;
+mod compact;
 mod desk;
 mod driver;
 mod question;
 mod report;
-mod request;
+pub mod request;
+pub mod room;
 mod step;
+mod summarise;
 pub mod toolbox;
 mod waiting;
+mod workspace;
 
 use futures::FutureExt;
 use ropewalk_protocol::{By, OutcomeStatus, RunError, RunErrorKind, RunId, RunOutcome};

@@ -10,7 +10,7 @@ use super::{
     ask::{Texts, ask, endless},
     failed,
     report::{Over, Reporter},
-    request,
+    request::{self, Shortening},
     toolbox::Toolbox,
 };
 use crate::{
@@ -32,14 +32,21 @@ pub enum Stepped {
 }
 /// Does one step.
 pub async fn step(reporter: &Reporter) -> Result<Stepped, Over> {
-    let Some(plan) = reporter.report(request::plan).await? else { return Ok(Stepped::Ended) };
-    let toolbox = plan.toolbox.clone();
-    let mut texts = Texts::new(reporter);
-    match ask(reporter, plan, &mut texts).await? {
-        Ok(answer) => answered(reporter, answer, &texts, &toolbox).await,
-        Err(error) => {
-            reporter.finish(outcome_of(error)).await?;
-            Ok(Stepped::Ended)
+    let mut shortening: Option<Shortening> = None;
+    loop {
+        let Some(plan) = reporter.report(request::plan).await? else { return Ok(Stepped::Ended) };
+        let (toolbox, endpoint_id) = (plan.toolbox.clone(), plan.endpoint_id.clone());
+        let shared = reporter.shared();
+        let shortening = shortening.get_or_insert_with(|| Shortening::begin(shared, &endpoint_id));
+        let mut texts = Texts::new(reporter);
+        let error = match ask(reporter, plan, &mut texts).await? {
+            Ok(answer) => return answered(reporter, answer, &texts, &toolbox).await,
+            Err(error) => error,
+        };
+        let has_begun = texts.text.is_some() || texts.reasoning.is_some();
+        if !shortening.goes_on(shared, &endpoint_id, &error, has_begun) {
+            reporter.finish(outcome_of(shortening.told(error))).await?;
+            return Ok(Stepped::Ended);
         }
     }
 }
