@@ -25,8 +25,6 @@ use crate::{
 
 /// Compactions of one step: the second is for a summary that came out longer than it should.
 const COMPACTIONS: usize = 3;
-/// How often a step reacts to a provider that refuses its request as too long.
-const REFUSALS: usize = 3;
 
 /// What a step is built from.
 pub struct Plan {
@@ -189,43 +187,6 @@ async fn remember(reporter: &Reporter, line: &Line, assembly: &Assembly) {
     let Some(head) = line.head.clone() else { return };
     let cache = ChainCache { head, summary: line.summary.clone(), messages: assembly.messages.clone() };
     reporter.post(move |turn, _| turn.live.remember_chain(cache)).await;
-}
-
-/// What a step has tried of making its request shorter, because its provider refused it.
-#[derive(Debug)]
-pub struct Shortening {
-    windows: Vec<u64>,
-}
-
-impl Shortening {
-    /// Nothing has been tried. `None` while the window is unknown.
-    pub fn begin(shared: &Shared, endpoint_id: &EndpointId) -> Self {
-        Self { windows: room::room_of(shared, endpoint_id).map(|room| room.budgets.window).into_iter().collect() }
-    }
-
-    /// Whether a failed request is to be built and asked again at once, because its refusal has taught that the window is
-    /// smaller than was believed: the next one is shorter. Never after the model has said something.
-    pub fn goes_on(&mut self, shared: &Shared, endpoint_id: &EndpointId, error: &ModelError, has_begun: bool) -> bool {
-        if error.kind != RunErrorKind::ContextWindow || has_begun || self.windows.len() > REFUSALS {
-            return false;
-        }
-        let Some(now) = room::room_of(shared, endpoint_id).map(|room| room.budgets.window) else { return false };
-        let is_smaller = self.windows.last().is_some_and(|believed| now < *believed);
-        if is_smaller {
-            self.windows.push(now);
-        }
-        is_smaller
-    }
-
-    /// The failure with what was tried.
-    pub fn told(&self, error: ModelError) -> ModelError {
-        if error.kind != RunErrorKind::ContextWindow || self.windows.len() < 2 {
-            return error;
-        }
-        let windows = self.windows.iter().map(|window| grouped(*window)).collect::<Vec<_>>().join(", then ");
-        let message = format!("{} The request was made for a window of {windows} tokens.", error.message);
-        ModelError { message, ..error }
-    }
 }
 
 /// The failure of a request that cannot be made short enough: what takes how much, and what to do.
