@@ -2,6 +2,9 @@
 
 use super::tokens::{prefix_within, text_tokens};
 
+/// What stands between a text and its note.
+const SEPARATOR_TOKENS: u64 = 2;
+
 /// A text within its budget, and whether it was cut for that. `place` says where the rest is.
 #[must_use]
 pub fn within(text: &str, tokens: u64, place: &str) -> (String, bool) {
@@ -10,7 +13,7 @@ pub fn within(text: &str, tokens: u64, place: &str) -> (String, bool) {
     }
     let total = text.chars().count();
     // The longest the note can be, so that text and note fit together.
-    let room = tokens.saturating_sub(text_tokens(&note(total, total, place)));
+    let room = tokens.saturating_sub(text_tokens(&note(total, total, place)) + SEPARATOR_TOKENS);
     let kept = &text[..prefix_within(text, room)];
     let note = note(kept.chars().count(), total, place);
     let separator = if kept.is_empty() { "" } else { "\n" };

@@ -102,6 +102,8 @@ struct Count {
     word: Word,
     /// Whether the last character of the run was a lower-case letter.
     was_lower: bool,
+    /// Whether all letters of the run are capitals: vocabularies have few words of these.
+    is_shouted: bool,
     /// Whether the run is one blank, which belongs to the word behind it.
     is_lone_space: bool,
 }
@@ -124,8 +126,10 @@ impl Count {
             self.end_run(class);
             self.class = class;
             self.run = 0;
+            self.is_shouted = true;
         }
         self.run += 1;
+        self.is_shouted &= character.is_uppercase();
         self.is_lone_space = class == Class::Blank && self.run == 1 && character == ' ';
         self.was_lower = character.is_lowercase();
         match class {
@@ -157,11 +161,12 @@ impl Count {
     fn run_cost(&self, next: Class) -> u64 {
         let run = self.run as u64;
         match self.class {
-            Class::Blank if self.is_lone_space && next != Class::Digit => 0,
+            Class::Blank if self.is_lone_space && !matches!(next, Class::Digit | Class::Start) => 0,
             Class::Blank => WHOLE + run / 16 * WHOLE,
-            Class::Letter => match run {
-                0..=8 => WHOLE,
-                _ => run.div_ceil(5) * WHOLE,
+            Class::Letter => match (run, self.is_shouted) {
+                (0..=4, _) | (5..=8, false) => WHOLE,
+                (_, true) => run.div_ceil(4) * WHOLE,
+                (_, false) => run.div_ceil(5) * WHOLE,
             },
             Class::Digit => run.div_ceil(3) * WHOLE,
             Class::Symbol => WHOLE + (run - 1) * 65,

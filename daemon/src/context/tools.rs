@@ -1,6 +1,6 @@
 //! Which definitions of tools a request has room for.
 
-use std::collections::BTreeSet;
+use std::{cmp::Reverse, collections::BTreeSet};
 
 use ropewalk_protocol::SourceKind;
 
@@ -13,15 +13,15 @@ pub struct Candidate {
     pub source: String,
     /// What kind of source.
     pub source_kind: SourceKind,
-    /// Whether the model has looked for it in this run.
-    pub is_pinned: bool,
+    /// Its place among those the model has looked for in this run, the best one first.
+    pub pinned: Option<usize>,
     /// What its definition takes.
     pub tokens: u64,
 }
 
-/// The names of those that are left out so that the rest fits: by source, then name; tools of `files` and `app` last, and
-/// what the model has looked for only after all others. Nothing while all of them fit, `search_tokens` is what the tool
-/// takes that finds the others.
+/// The names of those that are left out so that the rest fits: by source, then name; after them what the model has looked
+/// for, the best one last; and tools of `files` and `app` after all others. None while all of them fit; `search_tokens` is
+/// what the tool takes that finds the others.
 #[must_use]
 pub fn left_out(mut candidates: Vec<Candidate>, budget: u64, search_tokens: u64) -> BTreeSet<String> {
     let mut total: u64 = candidates.iter().map(|candidate| candidate.tokens).sum();
@@ -41,7 +41,8 @@ pub fn left_out(mut candidates: Vec<Candidate>, budget: u64, search_tokens: u64)
     left_out
 }
 
-fn order(candidate: &Candidate) -> (bool, bool, &str, &str) {
+fn order(candidate: &Candidate) -> (bool, Reverse<usize>, &str, &str) {
     let is_ours = matches!(candidate.source_kind, SourceKind::Files | SourceKind::App);
-    (candidate.is_pinned, is_ours, &candidate.source, &candidate.flat_name)
+    let place = Reverse(candidate.pinned.unwrap_or(usize::MAX));
+    (is_ours, place, &candidate.source, &candidate.flat_name)
 }

@@ -39,7 +39,7 @@ pub fn digest<'a>(messages: impl ExactSizeIterator<Item = &'a Message>, characte
     for message in messages.skip(count - told) {
         let words = spoken(message).split_whitespace().collect::<Vec<_>>().join(" ");
         let who = who(message);
-        let room = each.saturating_sub(who.len() + 4);
+        let room = each.saturating_sub(who.len() + 6);
         lines.push(format!("- {who}: {}", first_characters(&words, room)));
     }
     lines.join("\n")

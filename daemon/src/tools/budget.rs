@@ -24,9 +24,9 @@ pub fn cut_content(content: Vec<Part>, tokens: Option<u64>, rest: Option<&BlobRe
         None => content,
     };
     let total = text_characters(&content);
-    let fits = |content: &[Part]| tokens.is_none_or(|tokens| content_tokens(content) <= tokens);
-    let is_short = total <= limits::RESULT_CHARACTERS;
-    if is_short && (fits(&content) || total <= FEWEST_CHARACTERS) {
+    let has = if tokens.is_some() { content_tokens(&content) } else { 0 };
+    let fits = |has| tokens.is_none_or(|tokens| has <= tokens);
+    if total <= limits::RESULT_CHARACTERS && (fits(has) || total <= FEWEST_CHARACTERS) {
         return content;
     }
     let place = rest.map_or_else(
@@ -35,12 +35,11 @@ pub fn cut_content(content: Vec<Part>, tokens: Option<u64>, rest: Option<&BlobRe
     );
     let mut limit = total.min(limits::RESULT_CHARACTERS);
     if let Some(tokens) = tokens {
-        let has = content_tokens(&content).max(1);
-        limit = limit.min(total.saturating_mul(tokens) / has).max(FEWEST_CHARACTERS);
+        limit = limit.min(total.saturating_mul(tokens) / has.max(1)).max(FEWEST_CHARACTERS);
     }
     for _ in 0..ATTEMPTS {
         let cut = cut_to(content.clone(), total, limit, &place);
-        if fits(&cut) || limit <= FEWEST_CHARACTERS {
+        if fits(content_tokens(&cut)) || limit <= FEWEST_CHARACTERS {
             return cut;
         }
         limit = (limit * 3 / 4).max(FEWEST_CHARACTERS);

@@ -123,7 +123,7 @@ impl Toolbox {
             flat_name: entry.spec.flat_name.clone(),
             source: entry.spec.source.clone(),
             source_kind: entry.spec.source_kind,
-            is_pinned: pinned.contains(&entry.spec.flat_name),
+            pinned: pinned.iter().position(|name| *name == entry.spec.flat_name),
             tokens: tokens(entry),
         };
         self.left_out = left_out(others.iter().map(candidate).collect(), budget, search_tokens);
