@@ -20,10 +20,12 @@ pub(super) async fn l24_a_long_thread_goes_on_answering_and_shows_what_was_summa
     assert_eq!((&chain[0]["role"], &chain[0]["summary"]), (&json!("user"), &json!(true)), "{}", chain[0]);
     assert_eq!(chain[1]["parentMessageId"], chain[0]["messageId"]);
     let log = bot.log(&thread).await;
-    let notices: Vec<&Value> = log.iter().map(|event| &event["item"]).filter(|item| item["code"] == "compacted").collect();
+    let items = log.iter().map(|event| &event["event"]).filter(|event| event["type"] == "itemCompleted");
+    let items: Vec<&Value> = items.map(|event| &event["item"]).collect();
+    let notices: Vec<&Value> = items.iter().copied().filter(|item| item["code"] == "compacted").collect();
     assert!(!notices.is_empty());
     assert!(notices[0]["text"].as_str().unwrap().contains("messages were summarised"), "{}", notices[0]);
-    let said = log.iter().filter(|event| event["type"] == "itemCompleted" && event["item"]["kind"] == "userMessage");
+    let said = items.iter().filter(|item| item["kind"] == "userMessage");
     assert_eq!(said.count(), 8, "what was said stays in the log");
     let preview = bot.call("context/preview", json!({"threadId": thread})).await;
     assert_eq!((&preview["windowTokens"], &preview["messages"]["count"]), (&json!(8_000), &json!(chain.len())));
@@ -53,5 +55,5 @@ pub(super) async fn context_preview_shows_every_layer_as_it_is_sent(subject: Fre
     let error = bot.refused("context/preview", json!({"threadId": "0193e0c4-7f5a-7c31-9d0f-2f6f1f0c9a11"})).await;
     assert_eq!(error["data"]["kind"], "notFound");
     let error = bot.refused("context/preview", json!({"threadId": thread, "branchId": "nowhere"})).await;
-    assert_eq!((&error["data"]["kind"], &error["data"]["what"]), (&json!("notFound"), &json!("branch")));
+    assert_eq!((&error["data"]["kind"], &error["data"]["noun"]), (&json!("notFound"), &json!("branch")));
 }

@@ -161,10 +161,9 @@ fn window_told(says: &str) -> Option<u64> {
         let behind = text[after..].split(|c: char| c.is_ascii_digit() || c == '.').next().unwrap_or_default();
         let names =
             ["maximum", "max ", "limit", "window", "context length", "context size", "n_ctx", "allowed", "at most"];
-        if names.iter().any(|name| before.contains(name)) || behind.trim_start().starts_with("maximum") {
-            if let Ok(window) = digits.parse() {
-                return Some(window);
-            }
+        let is_named = names.iter().any(|name| before.contains(name)) || behind.trim_start().starts_with("maximum");
+        if let (true, Ok(window)) = (is_named, digits.parse()) {
+            return Some(window);
         }
     }
     None

@@ -115,10 +115,8 @@ impl ThreadState {
             }
             Fact::Joined { branch_id, messages, parent } => self.apply_joined(branch_id, messages, parent.as_ref(), n),
             Fact::Compacted { branch_id, covers, message_id, .. } => {
-                if let Some(state) = self.branches.get_mut(branch_id) {
-                    state.summary = Some(Summary { covers: covers.clone(), message_id: message_id.clone(), n });
-                    self.touched.branches.insert(branch_id.clone());
-                }
+                let summary = Summary { covers: covers.clone(), message_id: message_id.clone(), n };
+                self.apply_compacted(branch_id, summary);
             }
             Fact::Checkpoint { item_id, text } => {
                 let runs = &mut self.runs;
@@ -280,6 +278,12 @@ impl ThreadState {
         };
         batch.calls = calls.iter().map(begun).collect();
         state.batch = Some(batch);
+    }
+
+    fn apply_compacted(&mut self, branch_id: &BranchId, summary: Summary) {
+        let Some(state) = self.branches.get_mut(branch_id) else { return };
+        state.summary = Some(summary);
+        self.touched.branches.insert(branch_id.clone());
     }
 
     fn apply_joined(&mut self, branch_id: &BranchId, messages: &[Joined], parent: Option<&Link>, n: Seq) {
