@@ -264,7 +264,8 @@ scenarios! { $
         wire:
             l17_a_stop_ends_the_wait_for_an_endpoint
             a_provider_that_asks_for_an_hour_fails_the_run_at_once
-            l25_an_empty_answer_is_asked_about_and_no_request_is_repeated;
+            l25_an_empty_answer_is_asked_about_and_no_request_is_repeated
+            l27_calls_of_an_answer_cut_by_its_output_limit_are_not_made;
         clock:
             l17_what_a_provider_asks_for_is_waited_out_in_seconds_and_as_a_date
             l25_a_run_gives_up_after_five_attempts_and_lists_them

@@ -76,7 +76,7 @@ impl Asked {
     }
 
     /// The model's output limit cuts its answer.
-    pub(crate) fn is_cut(self, text: &str, calls: &[(&str, &str)]) {
+    pub(crate) fn breaks_off(self, text: &str, calls: &[(&str, &str)]) {
         self.finishes(ModelAnswer { is_cut: true, ..answer(text, calls) });
     }
 
