@@ -2165,6 +2165,8 @@ export interface Settings {
   idleExitMs?: number;
   /** Where keys are kept; read only. */
   secretStore: SecretStore;
+  /** Why it is the weaker place, or what else is not as it should be, for a person; read only. */
+  secretStoreReason?: string;
   /** The revision. */
   revision: number;
 }

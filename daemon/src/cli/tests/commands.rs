@@ -13,7 +13,7 @@ use crate::{
         session::Context,
     },
     server::Home,
-    start::{Config, Running, start},
+    start::{Config, Running, SecretChoice, start},
 };
 
 /// A daemon, and the command line that talks to it through pipes.
@@ -42,7 +42,8 @@ impl Bench {
         // A daemon refuses a socket in a directory others may enter, so it makes its own one.
         let directory = home.path().join("home");
         let place = Home { socket: directory.join("daemon.sock"), directory };
-        let running = start(Config { home: place, idle_exit_ms: None }).await.unwrap();
+        let running =
+            start(Config { home: place, secret_store: SecretChoice::File, idle_exit_ms: None }).await.unwrap();
         Self { home, running }
     }
 

@@ -9,6 +9,7 @@ use super::{
     toolbox::{self, Toolbox},
 };
 use crate::{
+    catalogue::Refusal,
     domain::Link,
     engine::{Turn, history, live::ChainCache},
     models::{ModelError, ModelRequest},
@@ -52,7 +53,7 @@ pub async fn request(reporter: &Reporter, plan: Plan) -> Result<Asked, ModelErro
     let snapshot = shared.catalogue.snapshot();
     let endpoint = snapshot.endpoints.get(&plan.endpoint_id).filter(|endpoint| endpoint.enabled);
     let Some(endpoint) = endpoint.cloned() else { return Err(no_endpoint(reporter, &plan)) };
-    let key = shared.catalogue.key_of(&endpoint).await.map_err(|refusal| internal(refusal.to_string()))?;
+    let key = shared.catalogue.key_of(&endpoint).await.map_err(|refusal| no_key(&endpoint.name, &refusal))?;
     let model = shared.models.model(&endpoint, key)?;
     let thread = reporter.thread();
     let head = plan.head.clone();
@@ -71,6 +72,11 @@ pub async fn request(reporter: &Reporter, plan: Plan) -> Result<Asked, ModelErro
         max_output_tokens: endpoint.max_output_tokens,
     };
     Ok((model, request))
+}
+
+/// The provider would say no more than that the key is wrong.
+fn no_key(endpoint: &str, refusal: &Refusal) -> ModelError {
+    ModelError { kind: RunErrorKind::Auth, ..internal(format!("The key of {endpoint} cannot be used: {refusal}.")) }
 }
 
 fn no_endpoint(reporter: &Reporter, plan: &Plan) -> ModelError {

@@ -2,6 +2,8 @@
 
 mod demand;
 mod ending;
+#[cfg(target_os = "linux")]
+mod keyring;
 mod killed;
 mod programs;
 mod starting;
