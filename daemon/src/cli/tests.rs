@@ -96,6 +96,8 @@ fn a_thread_is_named_once() {
     assert_eq!(refused("run --thread t --project p hello"), ErrorKind::ArgumentConflict);
     assert_eq!(refused("run --unattended never hello"), ErrorKind::InvalidValue);
     assert_eq!(refused("run"), ErrorKind::MissingRequiredArgument);
+    assert!(parse("run --image a.png").is_ok());
+    assert!(parse("run --image a.png --image b.jpg what").is_ok());
 }
 
 #[test]

@@ -22,6 +22,7 @@ pub mod ask_user;
 pub mod declaration;
 pub mod digest;
 pub mod json;
+pub mod media;
 pub mod names;
 pub mod path;
 pub mod policy;

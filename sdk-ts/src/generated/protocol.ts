@@ -355,9 +355,9 @@ export type Part =
     }
   | {
       type: "image";
-      /** Its media type, such as `image/png`. */
+      /** Its media type: `image/png`, `image/jpeg`, `image/gif` or `image/webp`, and what its bytes are. */
       mediaType: string;
-      /** Its bytes in base64. */
+      /** Its bytes in base64, with padding. */
       data: string;
     }
   | {
