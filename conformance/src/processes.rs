@@ -39,6 +39,8 @@ pub struct DaemonOptions {
     pub home: PathBuf,
     /// More arguments after `daemon --home HOME`.
     pub arguments: Vec<OsString>,
+    /// Variables of its environment, beside those it has from the caller.
+    pub variables: Vec<(OsString, OsString)>,
 }
 
 /// A daemon in a process of its own, killed when dropped.
@@ -69,15 +71,27 @@ pub enum StartFailure {
 }
 
 impl DaemonOptions {
-    /// A daemon of `program` on `home`, with nothing else said.
+    /// A daemon of `program` on `home`, which keeps keys in the file: no test is to touch a keyring of a person.
     pub fn new(program: impl Into<PathBuf>, home: impl Into<PathBuf>) -> Self {
-        Self { program: program.into(), home: home.into(), arguments: Vec::new() }
+        Self {
+            program: program.into(),
+            home: home.into(),
+            arguments: Vec::new(),
+            variables: vec![("ROPEWALK_SECRET_STORE".into(), "file".into())],
+        }
     }
 
     /// The same with one more argument.
     #[must_use]
     pub fn argument(mut self, argument: impl Into<OsString>) -> Self {
         self.arguments.push(argument.into());
+        self
+    }
+
+    /// The same with one more variable, which takes the place of an earlier one of that name.
+    #[must_use]
+    pub fn variable(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
+        self.variables.push((name.into(), value.into()));
         self
     }
 }
@@ -185,6 +199,7 @@ fn spawn(options: &DaemonOptions) -> io::Result<Child> {
     let mut command = Command::new(&options.program);
     command.arg("daemon").arg("--home").arg(&options.home).args(&options.arguments);
     command.env_remove("ROPEWALK_HOME").env_remove("ROPEWALK_SOCKET").env_remove("NOTIFY_SOCKET");
+    command.envs(options.variables.iter().map(|(name, value)| (name, value)));
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log_file(&options.home)?).kill_on_drop(true);
     let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", options.program.display()));
     command.spawn().map_err(named)

@@ -11,7 +11,7 @@ use crate::{
     daemon::{Daemon, Parts},
     methods,
     models::Models,
-    secrets::MemorySecrets,
+    secrets::{MemorySecrets, SecretChoice},
     server::{Environment, Home, HomeLock, Places},
     start::{self, Config, Running},
     store::MemoryStore,
@@ -36,6 +36,8 @@ pub struct EmbedConfig {
     pub home: EmbedHome,
     /// Whether other programs reach it too, on the socket of its directory.
     pub listen: bool,
+    /// Where the keys of a home on disk are kept. One in memory keeps them in memory.
+    pub secret_store: SecretChoice,
 }
 
 /// A daemon inside this program. It stops when this is dropped, or in good order with [`Embedded::stop`].
@@ -51,17 +53,18 @@ pub struct Embedded {
 /// # Errors
 /// When the home is in use, or its store cannot be opened.
 pub async fn embed(config: EmbedConfig) -> Result<Embedded, RpcError> {
+    let secret_store = config.secret_store;
     match config.home {
         EmbedHome::Memory => Ok(Embedded::new(in_memory().await?, None, None)),
         EmbedHome::Directory(directory) => {
             let places = Places { home: Some(directory), socket: None };
             let home = Home::resolve(&places, &Environment::default()).map_err(|error| RpcError::from(&error))?;
             if config.listen {
-                let running = start::start(Config { home, idle_exit_ms: None }).await?;
+                let running = start::start(Config { home, secret_store, idle_exit_ms: None }).await?;
                 return Ok(Embedded::new(running.daemon().clone(), Some(running), None));
             }
             let lock = HomeLock::acquire(&home).await.map_err(|error| RpcError::from(&error))?;
-            let daemon = start::open(&home.directory).await?;
+            let daemon = start::open(&home.directory, secret_store).await?;
             Ok(Embedded::new(daemon, None, Some(lock)))
         }
     }

@@ -32,3 +32,4 @@ pub mod tools;
 struct Embedding;
 
 pub use embed::{EmbedConfig, EmbedHome, Embedded, embed, embed_parts};
+pub use secrets::SecretChoice;

@@ -1,6 +1,9 @@
 //! Starting a daemon on a home: lock, store, socket, and the way down again.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use ropewalk_protocol::{RpcError, Timestamp};
 use tokio::task::JoinHandle;
@@ -13,16 +16,20 @@ use crate::{
     engine::{ThreadProjector, storage_error},
     methods,
     models::Models,
-    secrets::{FileSecrets, Secrets},
+    secrets::{HomeSecrets, Secrets},
     server::{Home, HomeLock, Server, ready_line},
     store::{DiskStore, Store},
 };
+
+pub use crate::secrets::SecretChoice;
 
 /// What a daemon is started with. Everything that comes from flags and environment is in here.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// The home and its socket.
     pub home: Home,
+    /// Where keys of endpoints are kept.
+    pub secret_store: SecretChoice,
     /// After how long without work or clients it exits, unless a setting says otherwise; `None`: never.
     pub idle_exit_ms: Option<u64>,
 }
@@ -41,7 +48,7 @@ pub struct Running {
 pub async fn start(config: Config) -> Result<Running, RpcError> {
     raise_descriptor_limit();
     let bound = Server::bind(&config.home).await.map_err(|error| RpcError::from(&error))?;
-    let daemon = open(&config.home.directory).await?;
+    let daemon = open(&config.home.directory, config.secret_store).await?;
     let serving = Serving::new(daemon.clone(), Arc::new(methods::table()));
     let socket = bound.socket().to_owned();
     let stopping: CancellationToken = daemon.stopping().clone();
@@ -51,13 +58,13 @@ pub async fn start(config: Config) -> Result<Running, RpcError> {
 }
 
 /// Opens the store of a home that is locked by this process, and makes the daemon over it.
-pub(crate) async fn open(home: &std::path::Path) -> Result<Arc<Daemon>, RpcError> {
+pub(crate) async fn open(home: &Path, secret_store: SecretChoice) -> Result<Arc<Daemon>, RpcError> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let (directory, now) = (home.to_owned(), clock.now());
     let opened = tokio::task::spawn_blocking(move || {
         let store = DiskStore::open(&directory, Arc::new(ThreadProjector::default()), now);
         let store = store.map_err(|error| storage_error(&error))?;
-        let secrets = FileSecrets::open(&directory).map_err(|error| secrets_error(&error))?;
+        let secrets = HomeSecrets::open(&directory, secret_store).map_err(|error| secrets_error(&error))?;
         Ok::<_, RpcError>((store, secrets))
     });
     let (store, secrets) = opened.await.map_err(|_| storage_panic())??;

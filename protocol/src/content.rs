@@ -16,9 +16,9 @@ pub enum Part {
     },
     /// An image.
     Image {
-        /// Its media type, such as `image/png`.
+        /// Its media type: `image/png`, `image/jpeg`, `image/gif` or `image/webp`, and what its bytes are.
         media_type: String,
-        /// Its bytes in base64.
+        /// Its bytes in base64, with padding.
         data: String,
     },
     /// A resource of the project, resolved when the model is asked.
@@ -60,6 +60,21 @@ impl Part {
             Self::Text { text } => Some(text),
             _ => None,
         }
+    }
+}
+
+/// The media types of images, which are those that every provider with eyes takes.
+pub const IMAGE_TYPES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+
+/// Which of [`IMAGE_TYPES`] some bytes are, by how they begin.
+#[must_use]
+pub fn image_type(bytes: &[u8]) -> Option<&'static str> {
+    match bytes {
+        [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1A, b'\n', ..] => Some("image/png"),
+        [0xFF, 0xD8, 0xFF, ..] => Some("image/jpeg"),
+        [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Some("image/gif"),
+        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some("image/webp"),
+        _ => None,
     }
 }
 

@@ -72,6 +72,14 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
+    /// An image cannot be sent. Nothing was sent.
+    #[error("{image} cannot be sent as an image: {reason}")]
+    InvalidImage {
+        /// The file, or that it was data.
+        image: String,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// A tool cannot be declared as it is. Nothing was sent.
     #[error("The tool `{tool}` cannot be declared: {path}: {reason}")]
     InvalidTool {

@@ -69,7 +69,7 @@ pub use events::EventStream;
 pub use nouns::{
     Context, Daemon, Endpoints, Grants, Interactions, Policies, Projects, Runs, Secrets, Settings, Threads,
 };
-pub use run::{Input, Run, RunEvent, RunRequest, RunResult, RunStream};
+pub use run::{Input, Run, RunEvent, RunRequest, RunResult, RunStream, image, image_file};
 pub use thread::{Registration, ResumeThread, Resumed, StartThread, Thread};
 pub use tools::{IntoToolResult, Json, NoArguments, Tool, ToolBuilder, ToolContext, ToolError, ToolOutput, Tools};
 

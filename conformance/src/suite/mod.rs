@@ -188,6 +188,14 @@ scenarios! { $
             l01_after_a_cut_stream_the_history_is_accepted
             l21_an_answer_of_reasoning_alone_does_no_harm;
     }
+    images {
+        wire:
+            l21_an_image_alone_reaches_the_endpoint_as_an_image_and_stays_in_the_thread
+            an_image_in_a_result_reaches_the_endpoint_and_a_broken_one_never_does
+            an_image_that_no_provider_would_read_is_refused_with_its_place
+            an_input_that_fills_a_line_is_queued_shown_and_paged_within_lines;
+        clock:;
+    }
     limits {
         wire:
             a_line_that_is_too_long_is_skipped_and_answered_with_its_id

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use ropewalk_protocol::limits::MAX_MESSAGE_BYTES;
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader, ReadHalf, WriteHalf},
@@ -76,6 +77,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Raw<S> {
     pub async fn next_or_end(&mut self) -> Option<Value> {
         let mut line = String::new();
         let read = self.reader.read_line(&mut line).await.unwrap_or(0);
+        assert!(line.len() as u64 <= MAX_MESSAGE_BYTES + 1, "a line of {} bytes", line.len());
         (read > 0).then(|| serde_json::from_str(&line).expect("every line is JSON"))
     }
 

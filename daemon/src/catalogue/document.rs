@@ -168,6 +168,7 @@ impl Document {
             Self::Settings(settings) => to_raw_value(&Settings {
                 default_endpoint_id: settings.default_endpoint_id.clone().filter(|id| id.as_str() != SCRIPTED),
                 secret_store: SecretStore::File,
+                secret_store_reason: None,
                 ..settings.clone()
             }),
         }

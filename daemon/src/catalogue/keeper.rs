@@ -27,6 +27,14 @@ impl SecretKeeper for Arc<dyn Secrets> {
     fn kind(&self) -> SecretStore {
         (**self).kind()
     }
+
+    fn reason(&self) -> Option<String> {
+        (**self).reason()
+    }
+
+    fn out_of_reach(&self) -> Vec<String> {
+        (**self).out_of_reach()
+    }
 }
 
 fn off_the_runtime<T: Send + 'static>(

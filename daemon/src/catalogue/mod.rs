@@ -44,6 +44,7 @@ pub use tools::ToolLookup;
 pub use writer::{Caller, Changed, Operation};
 
 use document::{Document, DocumentChange, Noun};
+use snapshot::KeysKept;
 
 /// The id of the endpoint that is part of the daemon.
 pub const SCRIPTED: &str = "scripted";
@@ -80,7 +81,8 @@ impl Catalogue {
     ) -> Result<Arc<Self>, Refusal> {
         // Only a damaged log has something to say beyond its end.
         let damage = store.read(&LogName::Daemon, ropewalk_protocol::Seq::MAX, 1).await.err();
-        let snapshot = Snapshot::empty(secrets.kind()).with(read_all(&*store)?);
+        let keys = KeysKept { store: secrets.kind(), reason: secrets.reason() };
+        let snapshot = Snapshot::empty(keys).with(read_all(&*store)?);
         let has_default_project = snapshot.projects.values().any(|project| project.is_default);
         let catalogue = Arc::new(Self {
             store,

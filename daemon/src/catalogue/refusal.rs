@@ -43,7 +43,7 @@ pub enum Refusal {
     #[error(transparent)]
     Store(#[from] StoreError),
     /// The keeper of keys could not do its part.
-    #[error("the key store failed: {0}")]
+    #[error("{0}")]
     Secrets(String),
     /// The file system did not answer in time.
     #[error("{path} did not answer within {after_ms} ms")]
@@ -108,7 +108,7 @@ impl From<Refusal> for RpcError {
             Refusal::Store(cause) => of_store(&cause),
             Refusal::Secrets(cause) => Self::retryable(
                 unavailable("no_secret_store"),
-                format!("The key could not be stored or removed: {cause}. Nothing was changed; try again."),
+                format!("The key cannot be read, stored or removed: {cause}. Nothing was changed; try again."),
                 None,
             ),
             Refusal::Silent { path, after_ms } => Self::retryable(

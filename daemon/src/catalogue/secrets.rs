@@ -34,19 +34,41 @@ pub trait SecretKeeper: Send + Sync + 'static {
 
     /// What kind of place it is.
     fn kind(&self) -> SecretStore;
+
+    /// Why it is not the best there could be: a sentence without its full stop.
+    fn reason(&self) -> Option<String> {
+        None
+    }
+
+    /// The names of keys that are there and cannot be read now.
+    fn out_of_reach(&self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 impl Catalogue {
     /// The key of an endpoint, if it has one.
     ///
     /// # Errors
-    /// When the keeper fails or does not answer within 30 s.
+    /// When the keeper fails, does not answer within 30 s, or does not have a key that was stored.
     pub async fn key_of(&self, endpoint: &Endpoint) -> Result<Option<String>, Refusal> {
         // A key that no record speaks of was not acknowledged, or belongs to another origin.
         if !endpoint.has_credential {
             return Ok(None);
         }
-        in_time(self.secrets.get(&name_of(&endpoint.endpoint_id))).await
+        let key = in_time(self.secrets.get(&name_of(&endpoint.endpoint_id))).await?;
+        // A request without the key would be refused by the provider, with a reason that leads nowhere.
+        key.map(Some).ok_or_else(|| Refusal::Secrets("it is not where it was kept; store it again".to_owned()))
+    }
+
+    /// The names of the endpoints that have a key which cannot be read now.
+    #[must_use]
+    pub fn endpoints_without_reach(&self) -> Vec<String> {
+        let names = self.secrets.out_of_reach();
+        let snapshot = self.snapshot();
+        let is_out =
+            |endpoint: &&Arc<Endpoint>| endpoint.has_credential && names.contains(&name_of(&endpoint.endpoint_id));
+        snapshot.endpoints.values().filter(is_out).map(|endpoint| endpoint.name.clone()).collect()
     }
 
     /// Stores the key of an endpoint.
@@ -63,7 +85,8 @@ impl Catalogue {
         self.exclusively(async move {
             let decision = with_credential(&this.snapshot(), &id, true)?;
             let name = name_of(&id);
-            let before = in_time(this.secrets.get(&name)).await?;
+            // A key that cannot be read is no reason against a new one: storing it anew is the way out.
+            let before = in_time(this.secrets.get(&name)).await.ok();
             let set = in_time(this.secrets.set(&name, &params.value)).await;
             this.commit_or_restore(caller, decision, set, &name, before).await
         })
@@ -98,28 +121,32 @@ impl Catalogue {
             let name = name_of(&id);
             let before = in_time(this.secrets.get(&name)).await?;
             let removed = in_time(this.secrets.remove(&name)).await;
-            this.commit_or_restore(caller, decision, removed, &name, before).await
+            this.commit_or_restore(caller, decision, removed, &name, Some(before)).await
         })
         .await
     }
 
-    /// Commits what follows from a change of a key; when either fails, the key is put back as it was.
+    /// Commits what follows from a change of a key; when either fails, the key is put back as it was. `before` is absent
+    /// when it could not be read.
     async fn commit_or_restore<A: serde::Serialize>(
         &self,
         caller: Caller,
         decision: Decision<A>,
         changed: Result<(), Refusal>,
         name: &str,
-        before: Option<String>,
+        before: Option<Option<String>>,
     ) -> Result<A, Refusal> {
+        let was_changed = changed.is_ok();
         let outcome = match changed {
             Ok(()) => self.commit(caller, decision).await,
             Err(refusal) => Err(refusal),
         };
         if outcome.is_err() {
             let restored = match before {
-                Some(before) => in_time(self.secrets.set(name, &before)).await,
-                None => in_time(self.secrets.remove(name)).await,
+                Some(Some(before)) => in_time(self.secrets.set(name, &before)).await,
+                Some(None) => in_time(self.secrets.remove(name)).await,
+                None if was_changed => in_time(self.secrets.remove(name)).await,
+                None => Ok(()),
             };
             if let Err(cause) = restored {
                 tracing::warn!(%name, %cause, "a key could not be put back after a failed change");

@@ -27,20 +27,29 @@ pub struct Snapshot {
     pub endpoints: BTreeMap<EndpointId, Arc<Endpoint>>,
     /// The settings. `defaultEndpointId` is `scripted` as long as there is no other endpoint.
     pub settings: Arc<Settings>,
-    secret_store: SecretStore,
+    keys: KeysKept,
+}
+
+/// Where keys are kept, which is the daemon's to say and no document's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct KeysKept {
+    /// What kind of place.
+    pub(super) store: SecretStore,
+    /// Why it is that one, where it is not the best.
+    pub(super) reason: Option<String>,
 }
 
 impl Snapshot {
     /// A daemon that has never been told anything.
-    pub(super) fn empty(secret_store: SecretStore) -> Self {
+    pub(super) fn empty(keys: KeysKept) -> Self {
         Self {
             generation: 0,
             projects: BTreeMap::new(),
             grants: BTreeMap::new(),
             policies: BTreeMap::new(),
             endpoints: BTreeMap::from([(SCRIPTED.into(), Arc::new(scripted()))]),
-            settings: Arc::new(Settings { secret_store, ..Settings::default() }),
-            secret_store,
+            settings: Arc::new(keys.shown_in(Settings::default())),
+            keys,
         }
         .with_default_endpoint()
     }
@@ -64,9 +73,7 @@ impl Snapshot {
             Document::Grant(it) => drop(self.grants.insert(it.grant_id.clone(), Arc::new(it))),
             Document::Policy(it) => drop(self.policies.insert(it.policy_id.clone(), Arc::new(it))),
             Document::Endpoint(it) => drop(self.endpoints.insert(it.endpoint_id.clone(), Arc::new(it))),
-            Document::Settings(it) => {
-                self.settings = Arc::new(Settings { secret_store: self.secret_store, ..it });
-            }
+            Document::Settings(it) => self.settings = Arc::new(self.keys.shown_in(it)),
         }
     }
 
@@ -76,9 +83,7 @@ impl Snapshot {
             Noun::Grant => drop(self.grants.remove(id)),
             Noun::Policy => drop(self.policies.remove(id)),
             Noun::Endpoint => drop(self.endpoints.remove(id)),
-            Noun::Settings => {
-                self.settings = Arc::new(Settings { secret_store: self.secret_store, ..Settings::default() });
-            }
+            Noun::Settings => self.settings = Arc::new(self.keys.shown_in(Settings::default())),
         }
     }
 
@@ -144,6 +149,12 @@ impl Snapshot {
     }
 }
 
+impl KeysKept {
+    fn shown_in(&self, settings: Settings) -> Settings {
+        Settings { secret_store: self.store, secret_store_reason: self.reason.clone(), ..settings }
+    }
+}
+
 /// The default endpoint: the one the settings name, else the scripted one as long as there is no other.
 pub(super) fn default_endpoint<'a>(
     named: Option<&EndpointId>,
@@ -156,7 +167,6 @@ pub(super) fn default_endpoint<'a>(
     named.filter(|named| others.any(|id| id == *named)).cloned()
 }
 
-/// The endpoint that is part of the daemon.
 /// An endpoint of which nothing is known but what every endpoint must have.
 pub(super) fn bare_endpoint(endpoint_id: EndpointId, name: String, provider: Provider, model: String) -> Endpoint {
     Endpoint {
@@ -181,6 +191,7 @@ pub(super) fn bare_endpoint(endpoint_id: EndpointId, name: String, provider: Pro
     }
 }
 
+/// The endpoint that is part of the daemon.
 fn scripted() -> Endpoint {
     let bare = bare_endpoint(SCRIPTED.into(), "Scripted".to_owned(), Provider::Scripted, SCRIPTED.to_owned());
     Endpoint { is_default: true, for_subtasks: true, builtin: true, ..bare }

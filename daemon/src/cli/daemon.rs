@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     server::failed_line,
-    start::{Config, Running, start},
+    start::{Config, Running, SecretChoice, start},
 };
 
 const DEFAULT_LOG: &str = "info";
@@ -28,11 +28,15 @@ const GRACE_MS: u64 = 10_000;
 Examples:
   ropewalk daemon
   ropewalk daemon --home /tmp/try --log debug
-  ropewalk daemon --idle-exit-ms 900000")]
+  ropewalk daemon --idle-exit-ms 900000
+  ropewalk daemon --secret-store file")]
 pub(crate) struct DaemonArgs {
     /// End after so long without a run, an open interaction or a connection, unless a setting says otherwise
     #[arg(long, value_name = "MS|never", value_parser = idle_exit)]
     idle_exit_ms: Option<IdleExit>,
+    /// Where keys are kept: `auto` takes the keyring if it can be used, else a file; $ROPEWALK_SECRET_STORE, else `auto`
+    #[arg(long, value_name = "auto|keyring|file", value_parser = secret_choice)]
+    secret_store: Option<SecretChoice>,
     /// What is logged: `error`, `warn`, `info`, `debug`, `trace`, or a filter by module; $ROPEWALK_LOG, else `info`
     #[arg(long, value_name = "FILTER")]
     log: Option<String>,
@@ -44,10 +48,11 @@ pub(crate) struct DaemonArgs {
 /// Runs it.
 pub(crate) async fn run(args: DaemonArgs, context: &Context) -> Result<Exit, Failure> {
     begin_log(&args, context)?;
+    let secret_store = secret_store(&args, context)?;
     let mut signals =
         Signals::new().map_err(|error| Failure::Failed(format!("No signals can be received: {error}.")))?;
     let started = tokio::select! {
-        started = begin(&args, context) => started,
+        started = begin(&args, context, secret_store) => started,
         () = signals.next() => return Ok(Exit::FAILED),
     };
     let running = match started {
@@ -63,9 +68,10 @@ pub(crate) async fn run(args: DaemonArgs, context: &Context) -> Result<Exit, Fai
     Ok(serve(running, &mut signals, context).await)
 }
 
-async fn begin(args: &DaemonArgs, context: &Context) -> Result<Running, RpcError> {
+async fn begin(args: &DaemonArgs, context: &Context, secret_store: SecretChoice) -> Result<Running, RpcError> {
     let home = context.home().map_err(|error| RpcError::from(&error))?;
-    start(Config { home, idle_exit_ms: args.idle_exit_ms.and_then(|IdleExit(ms)| ms) }).await
+    let idle_exit_ms = args.idle_exit_ms.and_then(|IdleExit(ms)| ms);
+    start(Config { home, secret_store, idle_exit_ms }).await
 }
 
 /// Waits for the end: of its own accord, or after a signal.
@@ -104,6 +110,25 @@ fn begin_log(args: &DaemonArgs, context: &Context) -> Result<(), Failure> {
         tracing::debug!("There is a log already.");
     }
     Ok(())
+}
+
+fn secret_store(args: &DaemonArgs, context: &Context) -> Result<SecretChoice, Failure> {
+    let Some(word) = context.environment.text("ROPEWALK_SECRET_STORE") else {
+        return Ok(args.secret_store.unwrap_or_default());
+    };
+    match (args.secret_store, secret_choice(&word)) {
+        (Some(choice), _) | (None, Ok(choice)) => Ok(choice),
+        (None, Err(expected)) => Err(Failure::Usage(format!("ROPEWALK_SECRET_STORE is `{word}`; it is {expected}."))),
+    }
+}
+
+fn secret_choice(word: &str) -> Result<SecretChoice, String> {
+    match word {
+        "auto" => Ok(SecretChoice::Auto),
+        "keyring" => Ok(SecretChoice::Keyring),
+        "file" => Ok(SecretChoice::File),
+        _ => Err("`auto`, `keyring` or `file`".to_owned()),
+    }
 }
 
 /// After how long an idle daemon ends; never, without a number.

@@ -20,7 +20,10 @@ use super::{
     session::Context,
     text::printable,
 };
-use crate::embed::{EmbedConfig, EmbedHome, Embedded, embed};
+use crate::{
+    embed::{EmbedConfig, EmbedHome, Embedded, embed},
+    start::SecretChoice,
+};
 
 const PROMPT: &str = "say Aye, six bells it is.\ncall ring_bell {\"bells\":6}";
 const NO_TERMINAL: &str = "there is no terminal to ask at";
@@ -46,7 +49,7 @@ pub(crate) async fn run(args: DemoArgs, context: &Context) -> Result<Exit, Failu
         temporary.map_err(|error| Failure::Failed(format!("There is no room for a temporary home: {error}.")))?;
     // The daemon makes the home itself, with the permissions a home has.
     let home = EmbedHome::Directory(temporary.path().join("home"));
-    let config = EmbedConfig { home, listen: false };
+    let config = EmbedConfig { home, listen: false, secret_store: SecretChoice::File };
     let embedded = embed(config).await?;
     introduce(context);
     let seen = Seen::default();

@@ -1,9 +1,12 @@
 //! `ropewalk run`: one run from a terminal, a script or a pipe.
 
-use std::io::{self, Read};
+use std::{
+    io::{self, Read},
+    path::PathBuf,
+};
 
 use clap::Args;
-use ropewalk::{Approval, Client, EventStream, Questions, Run, Thread};
+use ropewalk::{Approval, Client, EventStream, Part, Questions, Run, Thread, image_file};
 use ropewalk_protocol::{
     ListParams, OutcomeStatus, ProjectList, QueueListParams, RunErrorKind, RunOutcome, RunParams, RunRead,
     ThreadListParams, Unattended,
@@ -38,6 +41,7 @@ Examples:
   ropewalk run \"say hello\"
   ropewalk run --continue \"And in French?\"
   git diff | ropewalk run --project . -
+  ropewalk run --image shot.png \"What is wrong here?\"
   ropewalk run --json \"say hello\" | tail -n 1
 
 Exit codes:
@@ -49,7 +53,11 @@ Exit codes:
   130  a second Ctrl-C left while the run went on")]
 pub(crate) struct RunArgs {
     /// What is said; `-` reads it from stdin
-    prompt: String,
+    #[arg(required_unless_present = "images")]
+    prompt: Option<String>,
+    /// An image that goes with it: PNG, JPEG, GIF or WebP of at most 5 MiB; given once for each
+    #[arg(long = "image", value_name = "FILE")]
+    images: Vec<PathBuf>,
     /// The project of a new thread: its name or id, or a directory such as `.`, which gets a project of its own
     #[arg(long, value_name = "PROJECT", conflicts_with_all = ["thread", "newest"])]
     project: Option<String>,
@@ -75,14 +83,14 @@ pub(crate) struct RunArgs {
 
 /// Runs it.
 pub(crate) async fn run(args: RunArgs, context: &Context) -> Result<Exit, Failure> {
-    let prompt = prompt(&args.prompt)?;
+    let input = input(&args).await?;
     let mut interrupts = Interrupts::of_process();
     let seen = Seen::default();
     let (approver, answerer) = deciders(&args, &seen, context);
     let tells_waiting = approver.is_none();
     let client = connect(&args, context, approver, answerer).await?;
     let thread = thread(&args, &client).await?;
-    let mut request = thread.run(prompt).unattended(args.unattended);
+    let mut request = thread.run(input).unattended(args.unattended);
     if let Some(wanted) = &args.endpoint {
         let endpoints = client.endpoints().list(ListParams { cursor: None, limit: Some(1_000) }).await?.items;
         let endpoint =
@@ -103,9 +111,20 @@ pub(crate) async fn run(args: RunArgs, context: &Context) -> Result<Exit, Failur
     ending
 }
 
+/// What is submitted. Looked at before a thread is started, which would stay behind with nothing in it.
+async fn input(args: &RunArgs) -> Result<Vec<Part>, Failure> {
+    let mut input = Vec::new();
+    if let Some(argument) = &args.prompt {
+        input.push(Part::text(prompt(argument)?));
+    }
+    for file in &args.images {
+        input.push(image_file(file).await.map_err(|error| Failure::Usage(error.to_string()))?);
+    }
+    Ok(input)
+}
+
 fn prompt(argument: &str) -> Result<String, Failure> {
     if argument != "-" {
-        // Before a thread is started, which would stay behind with nothing in it.
         return if argument.trim().is_empty() {
             Err(Failure::Usage("The prompt is empty. Say something, or read it from stdin with `-`.".to_owned()))
         } else {

@@ -114,6 +114,7 @@ fn shown(settings: &Settings) -> String {
         SecretStore::Keyring => "the keyring of the system",
         SecretStore::File => "a file only you can read",
     };
+    let why = settings.secret_store_reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
     let endpoint = settings.default_endpoint_id.as_ref().map_or("none", |id| id.as_str());
     let rows = [
         ("default-endpoint-id", endpoint.to_owned()),
@@ -128,7 +129,7 @@ fn shown(settings: &Settings) -> String {
         ("run-max-ms", limit(settings.run_max_ms)),
         ("subtask-runs", settings.subtask_runs.to_string()),
         ("idle-exit-ms", settings.idle_exit_ms.map_or_else(|| "as it was started".to_owned(), |ms| duration(Some(ms)))),
-        ("keys are kept in", secrets.to_owned()),
+        ("keys are kept in", format!("{secrets}{why}")),
     ];
     let rows: Vec<_> = rows.into_iter().map(|(name, value)| vec![name.to_owned(), value]).collect();
     table(&rows).trim_end().to_owned()

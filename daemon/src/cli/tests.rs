@@ -96,6 +96,8 @@ fn a_thread_is_named_once() {
     assert_eq!(refused("run --thread t --project p hello"), ErrorKind::ArgumentConflict);
     assert_eq!(refused("run --unattended never hello"), ErrorKind::InvalidValue);
     assert_eq!(refused("run"), ErrorKind::MissingRequiredArgument);
+    assert!(parse("run --image a.png").is_ok());
+    assert!(parse("run --image a.png --image b.jpg what").is_ok());
 }
 
 #[test]
@@ -131,5 +133,7 @@ fn settings_are_shown_unless_something_is_set() {
 fn a_daemon_takes_its_places_and_its_patience() {
     assert!(parse("daemon --home /h --socket /s --idle-exit-ms 900000 --log debug").is_ok());
     assert!(parse("daemon --idle-exit-ms never --log-json").is_ok());
+    assert!(parse("daemon --secret-store keyring").is_ok());
+    assert_eq!(refused("daemon --secret-store vault"), ErrorKind::ValueValidation);
     assert_eq!(refused("daemon --idle-exit-ms 5"), ErrorKind::ValueValidation);
 }

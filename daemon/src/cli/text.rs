@@ -45,13 +45,21 @@ pub(crate) fn of_parts(parts: &[Part]) -> String {
         .iter()
         .map(|part| match part {
             Part::Text { text } => text.clone(),
-            Part::Image { media_type, .. } | Part::Audio { media_type, .. } => format!("[{media_type}]"),
+            Part::Image { media_type, data } | Part::Audio { media_type, data } => {
+                format!("[{media_type}, {}]", bytes(decoded_length(data)))
+            }
             Part::Resource { resource_id } => format!("[resource {resource_id}]"),
             Part::Review { review_id } => format!("[review {review_id}]"),
             Part::ResourceLink { uri, name } => format!("[{name}: {uri}]"),
         })
         .collect();
     shown.join("\n")
+}
+
+/// How many bytes are behind a text in base64.
+fn decoded_length(data: &str) -> u64 {
+    let padding = data.bytes().rev().take_while(|byte| *byte == b'=').count();
+    (data.len() / 4 * 3).saturating_sub(padding) as u64
 }
 
 /// How long ago a moment was, in its largest unit.

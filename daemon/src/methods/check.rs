@@ -1,10 +1,11 @@
 //! Checks of parameters that several methods share: what, where, and what next.
 
-use base64::{Engine, engine::general_purpose::STANDARD};
 use ropewalk_protocol::{
     ErrorDetail, Part, RpcError,
     limits::{IMAGE_BYTES, INPUT_PARTS, MAX_MESSAGE_BYTES},
 };
+
+use crate::tools::media::{MediaProblem, check_image};
 
 /// Characters of a thread's title.
 const TITLE_CHARACTERS: usize = 200;
@@ -98,19 +99,14 @@ fn input_part(path: &str, part: &Part) -> Result<(), RpcError> {
 }
 
 fn image(path: &str, media_type: &str, data: &str) -> Result<(), RpcError> {
-    if !media_type.starts_with("image/") {
-        let message = "The media type of an image begins with image/, such as image/png.";
-        return Err(RpcError::invalid_params(format!("{path}/mediaType"), "not_an_image", message));
-    }
-    let bytes = STANDARD.decode(data).map_err(|_| {
-        RpcError::invalid_params(format!("{path}/data"), "not_base64", "The data of an image is its bytes in base64.")
-    })?;
-    if bytes.len() as u64 > IMAGE_BYTES {
-        let detail = ErrorDetail::TooLarge { limit: IMAGE_BYTES, actual: bytes.len() as u64, what: "image".to_owned() };
-        return Err(RpcError::new(
-            detail,
-            format!("The image has {} bytes; at most {IMAGE_BYTES} are allowed.", bytes.len()),
-        ));
-    }
-    Ok(())
+    check_image(media_type, data).map_err(|problem| match problem {
+        MediaProblem::Field { field, reason, words } => {
+            RpcError::invalid_params(format!("{path}/{field}"), reason, format!("{field} {words}."))
+        }
+        MediaProblem::TooLarge { actual } => {
+            let detail = ErrorDetail::TooLarge { limit: IMAGE_BYTES, actual, what: "image".to_owned() };
+            let message = format!("The image at {path} has {actual} bytes; at most {IMAGE_BYTES} are allowed.");
+            RpcError::new(detail, message)
+        }
+    })
 }

@@ -66,6 +66,7 @@ pub async fn status(call: Call, _: Empty) -> Result<DaemonState, RpcError> {
     let threads = daemon.engine.thread_count();
     let sizes = daemon.store.sizes();
     let degraded = daemon.store.degraded().or_else(|| daemon.catalogue.damage().map(ToString::to_string));
+    let degraded = degraded.or_else(|| keys_out_of_reach(daemon));
     Ok(DaemonState {
         version: daemon.info.version.clone(),
         instance_id: daemon.info.instance_id.clone(),
@@ -85,6 +86,17 @@ pub async fn status(call: Call, _: Empty) -> Result<DaemonState, RpcError> {
             index: IndexState::Ok,
         },
         memory_bytes: daemon.memory.resident_bytes(),
+    })
+}
+
+/// Whose keys are in a keyring that cannot be used now.
+fn keys_out_of_reach(daemon: &Daemon) -> Option<String> {
+    let endpoints = daemon.catalogue.endpoints_without_reach();
+    let reason = daemon.catalogue.snapshot().settings.secret_store_reason.clone().unwrap_or_default();
+    let keys = if endpoints.len() == 1 { "the key of" } else { "the keys of" };
+    (!endpoints.is_empty()).then(|| {
+        let names = endpoints.join(", ");
+        format!("{keys} {names} cannot be read from the keyring ({reason}); unlock it, or store them anew")
     })
 }
 

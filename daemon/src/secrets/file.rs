@@ -1,4 +1,5 @@
-//! Secrets in a file that only its owner can read: the weaker choice, and the one that is always there.
+//! Secrets in a file that only its owner can read: the weaker choice, and the one that is always there. It also says which
+//! secrets are in the keyring.
 
 use std::{
     fs::{self, Permissions},
@@ -11,7 +12,7 @@ use std::{
 use ropewalk_protocol::SecretStore;
 use serde::Deserialize;
 
-use super::{Contents, SecretError, Secrets, VERSION};
+use super::{Contents, SecretError, Secrets, VERSION, new_home_id};
 use crate::store::files;
 
 /// Secrets in `HOME/secrets`, mode 0600, replaced as a whole at every change.
@@ -41,7 +42,47 @@ impl FileSecrets {
         // A file that came from elsewhere may be open to others, and would stay so until the next change.
         fs::set_permissions(&path, Permissions::from_mode(0o600))
             .map_err(|error| SecretError::Write { path: path.clone(), cause: error.to_string() })?;
-        Ok(Self { path, contents: Mutex::new(contents) })
+        let secrets = Self { path, contents: Mutex::new(contents) };
+        if secrets.lock().home_id.is_empty() {
+            secrets.change(|contents| contents.home_id = new_home_id())?;
+        }
+        Ok(secrets)
+    }
+
+    /// What tells this home's entries in a keyring from those of others; the same for the life of the home.
+    pub(super) fn home_id(&self) -> String {
+        self.lock().home_id.clone()
+    }
+
+    /// The names of the secrets that are in the file itself.
+    pub(super) fn names(&self) -> Vec<String> {
+        self.lock().secrets.keys().cloned().collect()
+    }
+
+    /// The names of the secrets that are in the keyring.
+    pub(super) fn names_in_keyring(&self) -> Vec<String> {
+        self.lock().in_keyring.iter().cloned().collect()
+    }
+
+    /// Whether a secret is in the keyring.
+    pub(super) fn is_in_keyring(&self, name: &str) -> bool {
+        self.lock().in_keyring.contains(name)
+    }
+
+    /// Notes that secrets are in the keyring now, and forgets what the file has of them.
+    pub(super) fn note_in_keyring(&self, names: &[String]) -> Result<(), SecretError> {
+        let is_noted = |contents: &Contents| {
+            names.iter().all(|name| contents.in_keyring.contains(name) && !contents.secrets.contains_key(name))
+        };
+        if is_noted(&self.lock()) {
+            return Ok(());
+        }
+        self.change(|contents| {
+            for name in names {
+                contents.secrets.remove(name);
+                contents.in_keyring.insert(name.clone());
+            }
+        })
     }
 
     fn lock(&self) -> MutexGuard<'_, Contents> {
@@ -91,14 +132,15 @@ impl Secrets for FileSecrets {
     fn set(&self, name: &str, secret: &str) -> Result<(), SecretError> {
         self.change(|contents| {
             contents.secrets.insert(name.to_owned(), secret.to_owned());
+            contents.in_keyring.remove(name);
         })
     }
 
     fn remove(&self, name: &str) -> Result<bool, SecretError> {
-        if !self.lock().secrets.contains_key(name) {
+        if !self.lock().secrets.contains_key(name) && !self.is_in_keyring(name) {
             return Ok(false);
         }
-        self.change(|contents| contents.secrets.remove(name).is_some())
+        self.change(|contents| contents.secrets.remove(name).is_some() | contents.in_keyring.remove(name))
     }
 
     fn kind(&self) -> SecretStore {

@@ -48,6 +48,10 @@ impl Secrets for MemorySecrets {
         SecretStore::File
     }
 
+    fn reason(&self) -> Option<String> {
+        Some("the daemon keeps everything in memory, keys too".to_owned())
+    }
+
     fn operation_key(&self) -> [u8; 32] {
         self.lock().operation_key
     }

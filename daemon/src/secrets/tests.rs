@@ -1,5 +1,7 @@
 //! Both places for secrets, and that nothing leaks out of them.
 
+mod keyring;
+
 use std::{fs, os::unix::fs::PermissionsExt as _};
 
 use ropewalk_protocol::EndpointId;
@@ -12,13 +14,13 @@ fn id() -> EndpointId {
     "endpoint-1".into()
 }
 
-fn keeps_secrets(secrets: &dyn Secrets) {
+fn keeps_secrets(secrets: &dyn Secrets, kind: SecretStore) {
     assert_eq!(secrets.get(&id()).unwrap(), None);
     assert!(!secrets.remove(&id()).unwrap());
     secrets.set(&id(), PLANTED).unwrap();
     secrets.set("endpoint-2", "other").unwrap();
     assert_eq!(secrets.get(&id()).unwrap().as_deref(), Some(PLANTED));
-    assert_eq!(secrets.kind(), SecretStore::File);
+    assert_eq!(secrets.kind(), kind);
     assert_eq!(secrets.operation_key(), secrets.operation_key());
     assert_ne!(secrets.operation_key(), [0; 32]);
     assert!(!format!("{secrets:?}").contains(PLANTED));
@@ -30,14 +32,14 @@ fn keeps_secrets(secrets: &dyn Secrets) {
 
 #[test]
 fn secrets_in_memory_are_kept() {
-    keeps_secrets(&MemorySecrets::new());
+    keeps_secrets(&MemorySecrets::new(), SecretStore::File);
 }
 
 #[test]
 fn secrets_in_a_file_are_kept_over_a_restart_and_no_one_else_can_read_them() {
     let home = tempfile::tempdir().unwrap();
     let secrets = FileSecrets::open(home.path()).unwrap();
-    keeps_secrets(&secrets);
+    keeps_secrets(&secrets, SecretStore::File);
     let again = FileSecrets::open(home.path()).unwrap();
     assert_eq!(again.operation_key(), secrets.operation_key());
     assert_eq!(again.get("endpoint-2").unwrap().as_deref(), Some("other"));

@@ -23,6 +23,7 @@ pub mod budget;
 pub mod declaration;
 pub mod digest;
 pub mod json;
+pub mod media;
 pub mod names;
 pub mod path;
 pub mod policy;

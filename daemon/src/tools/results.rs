@@ -1,16 +1,25 @@
 //! Checks what a client answers to `tool/call`: success needs positive proof, and what enters the model's context has a bound.
 
-use base64::{Engine, engine::general_purpose::STANDARD};
+use std::io;
+
 use ropewalk_protocol::{Part, Problem, limits};
 use serde_json::{Map, Value};
 
-use super::{CallFailure, json::join, schema::Schema};
+use super::{
+    CallFailure,
+    json::join,
+    media::{MediaProblem, check_audio, check_image},
+    schema::Schema,
+};
 
 #[cfg(test)]
 mod tests;
 
 /// Parts of one result.
 pub const RESULT_PARTS: usize = 256;
+
+/// Bytes of one answer as JSON. It is shown in one line of ours together with the arguments and the rest of its item.
+pub const ANSWER_BYTES: u64 = limits::MAX_MESSAGE_BYTES - (1 << 20);
 
 /// Characters of a code a client reports.
 pub const CODE_CHARACTERS: usize = 128;
@@ -32,8 +41,12 @@ pub struct CheckedResult {
 ///
 /// # Errors
 /// [`CallFailure::InvalidResult`] with the path and the reason when the answer breaks a rule, and
-/// [`CallFailure::ResultTooLarge`] when an image is over its limit. The call is settled all the same (ruling 5).
+/// [`CallFailure::ResultTooLarge`] when an image, or all of it, is over its limit. The call is settled all the same
+/// (ruling 5).
 pub fn check_result(answer: &Value, output: Option<&Schema>) -> Result<CheckedResult, CallFailure> {
+    if bytes_of(answer) > ANSWER_BYTES {
+        return Err(CallFailure::ResultTooLarge { limit: ANSWER_BYTES, what: "bytes".to_owned() });
+    }
     let fields = object(answer, "", &["success", "contentItems", "structuredContent", "errorCode", "errorMessage"])?;
     let success = match fields.get("success") {
         Some(Value::Bool(success)) => *success,
@@ -149,20 +162,15 @@ fn part(item: &Value, path: &str) -> Result<Part, CallFailure> {
     }
 }
 
-/// A model refuses a whole history for one part it cannot read, so a broken one is never stored.
+/// Checked the same way as what a user sends.
 fn check_media(kind: &str, media_type: &str, data: &str, path: &str) -> Result<(), CallFailure> {
-    if media_type.strip_prefix(kind).and_then(|rest| rest.strip_prefix('/')).is_none_or(str::is_empty) {
-        return Err(invalid(&join(path, "mediaType"), format!("must be a media type such as {kind}/…")));
-    }
-    let bytes = STANDARD.decode(data).map_err(|_| invalid(&join(path, "data"), "must be base64 with padding"))?;
-    if bytes.is_empty() {
-        return Err(invalid(&join(path, "data"), "must not be empty"));
-    }
-    if bytes.len() as u64 > limits::IMAGE_BYTES {
-        let what = format!("bytes for {kind}s");
-        return Err(CallFailure::ResultTooLarge { limit: limits::IMAGE_BYTES, what });
-    }
-    Ok(())
+    let checked = if kind == "image" { check_image(media_type, data) } else { check_audio(media_type, data) };
+    checked.map_err(|problem| match problem {
+        MediaProblem::Field { field, words, .. } => invalid(&join(path, field), words),
+        MediaProblem::TooLarge { .. } => {
+            CallFailure::ResultTooLarge { limit: limits::IMAGE_BYTES, what: format!("bytes for the {kind} at {path}") }
+        }
+    })
 }
 
 /// How much of a part enters the model's context as text.
@@ -188,6 +196,26 @@ fn present<'a>(fields: &'a Map<String, Value>, name: &str) -> Option<&'a Value> 
 
 fn invalid(path: &str, reason: impl Into<String>) -> CallFailure {
     CallFailure::InvalidResult { problem: Problem { path: path.to_owned(), reason: reason.into() } }
+}
+
+fn bytes_of(value: &Value) -> u64 {
+    let mut count = ByteCount(0);
+    // Counting never fails, and a value is always JSON.
+    let _ = serde_json::to_writer(&mut count, value);
+    count.0
+}
+
+struct ByteCount(u64);
+
+impl io::Write for ByteCount {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += bytes.len() as u64;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 fn characters(text: &str) -> u64 {

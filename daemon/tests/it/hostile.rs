@@ -2,7 +2,10 @@
 
 use std::{fs, time::Duration};
 
-use ropewalk_daemon::embed::{EmbedConfig, EmbedHome, embed};
+use ropewalk_daemon::{
+    SecretChoice,
+    embed::{EmbedConfig, EmbedHome, embed},
+};
 use serde_json::{Value, json};
 
 use crate::support::{Piped, Raw, Subject as _, success, text, tool_with};
@@ -155,7 +158,8 @@ async fn inputs_of_many_megabytes_leave_a_thread_that_can_be_resumed_and_read() 
 async fn without_the_rules_of_a_damaged_log_nothing_runs() {
     let place = tempfile::tempdir().unwrap();
     let home = place.path().join("home");
-    let config = || EmbedConfig { home: EmbedHome::Directory(home.clone()), listen: false };
+    let config =
+        || EmbedConfig { home: EmbedHome::Directory(home.clone()), listen: false, secret_store: SecretChoice::File };
     let daemon = embed(config()).await.unwrap();
     let mut client = Raw::greeted(daemon.pipe(), "bot", "b").await;
     let thread = client.start(&[tool_with("t", json!({"approval": "allow"}))]).await;

@@ -127,6 +127,9 @@ pub struct Settings {
     pub idle_exit_ms: Option<u64>,
     /// Where keys are kept; read only.
     pub secret_store: SecretStore,
+    /// Why it is the weaker place, or what else is not as it should be, for a person; read only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub secret_store_reason: Option<String>,
     /// The revision.
     pub revision: Revision,
 }
@@ -157,6 +160,7 @@ impl Default for Settings {
             subtask_runs: 8,
             idle_exit_ms: None,
             secret_store: SecretStore::File,
+            secret_store_reason: None,
             revision: 1,
         }
     }

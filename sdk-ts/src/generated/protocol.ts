@@ -357,9 +357,9 @@ export type Part =
     }
   | {
       type: "image";
-      /** Its media type, such as `image/png`. */
+      /** Its media type: `image/png`, `image/jpeg`, `image/gif` or `image/webp`, and what its bytes are. */
       mediaType: string;
-      /** Its bytes in base64. */
+      /** Its bytes in base64, with padding. */
       data: string;
     }
   | {
@@ -2220,6 +2220,8 @@ export interface Settings {
   idleExitMs?: number;
   /** Where keys are kept; read only. */
   secretStore: SecretStore;
+  /** Why it is the weaker place, or what else is not as it should be, for a person; read only. */
+  secretStoreReason?: string;
   /** The revision. */
   revision: number;
 }

@@ -109,6 +109,7 @@ impl Store for FakeStore {
 pub(super) struct FakeSecrets {
     pub(super) keys: Mutex<BTreeMap<String, String>>,
     pub(super) fails: AtomicBool,
+    pub(super) unreadable: AtomicBool,
 }
 
 impl FakeSecrets {
@@ -124,7 +125,8 @@ impl FakeSecrets {
 impl SecretKeeper for FakeSecrets {
     fn get(&self, name: &str) -> BoxFuture<'static, Result<Option<String>, String>> {
         let key = self.keys.lock().unwrap().get(name).cloned();
-        ready(Ok(key)).boxed()
+        let unreadable = self.unreadable.load(Ordering::SeqCst);
+        ready(if unreadable { Err("the keyring is gone".to_owned()) } else { Ok(key) }).boxed()
     }
 
     fn set(&self, name: &str, value: &str) -> BoxFuture<'static, Result<(), String>> {
@@ -143,6 +145,11 @@ impl SecretKeeper for FakeSecrets {
 
     fn kind(&self) -> SecretStore {
         SecretStore::Keyring
+    }
+
+    fn out_of_reach(&self) -> Vec<String> {
+        let unreadable = self.unreadable.load(Ordering::SeqCst);
+        if unreadable { self.keys.lock().unwrap().keys().cloned().collect() } else { Vec::new() }
     }
 }
 

@@ -127,3 +127,29 @@ async fn when_the_record_cannot_be_written_the_key_is_put_back_as_it_was() {
     assert_eq!(key_of(&world, &id).await.as_deref(), Some("sk-1"));
     assert_eq!(world.secrets.keys.lock().unwrap().len(), 1);
 }
+
+#[tokio::test]
+async fn a_key_that_cannot_be_read_is_said_and_a_new_one_takes_its_place() {
+    let (world, id) = with_key().await;
+    world.secrets.unreadable.store(true, Ordering::SeqCst);
+    let endpoint = world.catalogue.snapshot().endpoints[&id].clone();
+    let error = RpcError::from(world.catalogue.key_of(&endpoint).await.unwrap_err());
+    assert!(error.message.contains("the keyring is gone"), "{error:?}");
+    assert_eq!(world.catalogue.endpoints_without_reach().join(","), endpoint.name);
+    assert!(world.catalogue.remove_secret(client(), no_key(&id)).await.is_err());
+    world.store.fails.store(true, Ordering::SeqCst);
+    assert!(world.catalogue.set_secret(client(), key(&id, "sk-2")).await.is_err());
+    world.store.fails.store(false, Ordering::SeqCst);
+    assert!(world.catalogue.set_secret(client(), key(&id, "sk-3")).await.is_ok());
+    world.secrets.unreadable.store(false, Ordering::SeqCst);
+    assert_eq!(key_of(&world, &id).await.as_deref(), Some("sk-3"));
+}
+
+#[tokio::test]
+async fn a_key_that_is_not_where_it_was_kept_is_never_taken_for_none() {
+    let (world, id) = with_key().await;
+    world.secrets.keys.lock().unwrap().clear();
+    let endpoint = world.catalogue.snapshot().endpoints[&id].clone();
+    let error = world.catalogue.key_of(&endpoint).await.unwrap_err().to_string();
+    assert_eq!(error, "it is not where it was kept; store it again");
+}

@@ -87,12 +87,18 @@ fn work(status: &DaemonState) -> Option<Finding> {
 }
 
 pub(super) fn keys(settings: &Settings) -> Finding {
+    let reason = settings.secret_store_reason.as_deref();
     match settings.secret_store {
-        SecretStore::Keyring => Finding::ok("keys", "kept in the keyring of the system"),
-        SecretStore::File => Finding::note(
-            "keys",
-            "kept in a file only you can read: weaker than a keyring, as any program of yours can read it too",
-        ),
+        SecretStore::Keyring => match reason {
+            None => Finding::ok("keys", "kept in the keyring of the system"),
+            Some(reason) => Finding::warning("keys", reason, "unlock the keyring and start the daemon again"),
+        },
+        SecretStore::File => {
+            let why = reason.map(|reason| format!(" ({reason})")).unwrap_or_default();
+            let message =
+                "kept in a file only you can read: weaker than a keyring, as any program of yours can read it too";
+            Finding::note("keys", format!("{message}{why}"))
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::{fs, os::unix::fs::PermissionsExt, path::Path};
 
-use ropewalk_protocol::{Endpoint, Provider, Settings};
+use ropewalk_protocol::{Endpoint, Provider, SecretStore, Settings};
 
 use super::*;
 use crate::server::Home;
@@ -64,8 +64,13 @@ fn another_version_is_named_with_the_way_to_end_it() {
 
 #[test]
 fn the_weaker_store_of_keys_is_named() {
-    let finding = running::keys(&Settings::default());
+    let why = Some("no keyring can be used: it is locked".to_owned());
+    let finding = running::keys(&Settings { secret_store_reason: why.clone(), ..Settings::default() });
     assert!(finding.message.contains("weaker than a keyring"), "{finding:?}");
+    assert!(finding.message.ends_with("(no keyring can be used: it is locked)"), "{finding:?}");
+    let keyring = Settings { secret_store: SecretStore::Keyring, ..Settings::default() };
+    assert_eq!(running::keys(&keyring).state, State::Ok);
+    assert_eq!(running::keys(&Settings { secret_store_reason: why, ..keyring }).state, State::Warning);
 }
 
 #[test]

@@ -13,7 +13,7 @@ use crate::{
         session::Context,
     },
     server::Home,
-    start::{Config, Running, start},
+    start::{Config, Running, SecretChoice, start},
 };
 
 /// A daemon, and the command line that talks to it through pipes.
@@ -42,7 +42,8 @@ impl Bench {
         // A daemon refuses a socket in a directory others may enter, so it makes its own one.
         let directory = home.path().join("home");
         let place = Home { socket: directory.join("daemon.sock"), directory };
-        let running = start(Config { home: place, idle_exit_ms: None }).await.unwrap();
+        let running =
+            start(Config { home: place, secret_store: SecretChoice::File, idle_exit_ms: None }).await.unwrap();
         Self { home, running }
     }
 
@@ -148,6 +149,25 @@ async fn an_empty_prompt_is_refused_and_leaves_no_thread_behind() {
     let done = bench.run(&["run", " "]).await;
     assert_eq!(done.exit, Exit::USAGE, "{}", done.stderr);
     assert!(bench.run(&["threads"]).await.stdout.starts_with("No threads yet"));
+    bench.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn images_go_with_a_prompt_or_alone_and_a_file_that_is_none_is_refused_before_anything_begins() {
+    let bench = Bench::new().await;
+    let file = bench.home.path().join("dot.gif");
+    std::fs::write(&file, b"GIF89a\x01\0\x01\0").unwrap();
+    let file = file.to_str().unwrap();
+    let refused = bench.run(&["run", "--image", "/nowhere/cat.png", "say hello"]).await;
+    assert_eq!((refused.exit, refused.stderr.contains("/nowhere/cat.png")), (Exit::USAGE, true), "{}", refused.stderr);
+    assert!(bench.run(&["threads"]).await.stdout.starts_with("No threads yet"));
+    assert_eq!(bench.run(&["run", "--image", file, "say hello"]).await.stdout, "hello\n");
+    let alone = bench.run(&["run", "--image", file]).await;
+    assert_eq!(alone.exit, Exit::DONE, "{}", alone.stderr);
+    let listed = bench.run(&["threads"]).await;
+    let thread = listed.stdout.split_whitespace().next().unwrap();
+    let shown = bench.run(&["threads", "show", thread]).await;
+    assert!(shown.stdout.contains("[image/gif, 10 bytes]"), "{}", shown.stdout);
     bench.end().await;
 }
 

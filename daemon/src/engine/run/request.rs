@@ -12,6 +12,7 @@ use super::{
     workspace,
 };
 use crate::{
+    catalogue::Refusal,
     context::{
         cut::grouped,
         gauges::Measure,
@@ -141,7 +142,7 @@ pub async fn request(reporter: &Reporter, mut plan: Plan) -> Result<Asked, Model
     let snapshot = shared.catalogue.snapshot();
     let endpoint = snapshot.endpoints.get(&plan.endpoint_id).filter(|endpoint| endpoint.enabled);
     let Some(endpoint) = endpoint.cloned() else { return Err(no_endpoint(reporter, &plan)) };
-    let key = shared.catalogue.key_of(&endpoint).await.map_err(|refusal| internal(refusal.to_string()))?;
+    let key = shared.catalogue.key_of(&endpoint).await.map_err(|refusal| no_key(&endpoint.name, &refusal))?;
     let model = shared.models.model(&endpoint, key)?;
     for compactions in 0.. {
         let assembly = assemble(reporter.thread(), &plan, room::room(shared, &endpoint)).await?;
@@ -206,6 +207,11 @@ fn does_not_fit(assembly: &Assembly) -> ModelError {
         grouped(budgets.request)
     );
     ModelError { kind: RunErrorKind::ContextWindow, ..internal(message) }
+}
+
+/// The provider would say no more than that the key is wrong.
+fn no_key(endpoint: &str, refusal: &Refusal) -> ModelError {
+    ModelError { kind: RunErrorKind::Auth, ..internal(format!("The key of {endpoint} cannot be used: {refusal}.")) }
 }
 
 fn no_endpoint(reporter: &Reporter, plan: &Plan) -> ModelError {

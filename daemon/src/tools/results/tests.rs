@@ -4,7 +4,7 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use ropewalk_protocol::{Effect, Part, Problem};
 use serde_json::{Value, json};
 
-use super::{CheckedResult, check_result, told_to_model};
+use super::{ANSWER_BYTES, CheckedResult, check_result, told_to_model};
 use crate::tools::{CallFailure, Schema};
 
 fn checked(answer: Value) -> CheckedResult {
@@ -88,7 +88,7 @@ fn answers_and_their_items_are_closed() {
 
 #[test]
 fn only_parts_of_results_are_taken() {
-    let data = STANDARD.encode("bytes");
+    let data = STANDARD.encode(b"\x89PNG\r\n\x1a\n");
     for item in [
         json!({"type": "image", "mediaType": "image/png", "data": data}),
         json!({"type": "audio", "mediaType": "audio/wav", "data": data}),
@@ -103,16 +103,36 @@ fn only_parts_of_results_are_taken() {
     assert_eq!(invalid(success(broken)).0, "/contentItems/0/data");
     let mismatch = json!({"type": "image", "mediaType": "text/html", "data": data});
     assert_eq!(invalid(success(mismatch)).0, "/contentItems/0/mediaType");
+    let other = json!({"type": "image", "mediaType": "image/gif", "data": data});
+    let expected = ("/contentItems/0/mediaType".to_owned(), "must be image/png, which the data is".to_owned());
+    assert_eq!(invalid(success(other)), expected);
 }
 
 #[test]
 fn images_are_limited_in_decoded_bytes() {
     let image = |bytes: usize| {
-        success(json!({"type": "image", "mediaType": "image/png", "data": STANDARD.encode(vec![7; bytes])}))
+        let mut data = b"GIF89a".to_vec();
+        data.resize(bytes, 0);
+        success(json!({"type": "image", "mediaType": "image/gif", "data": STANDARD.encode(data)}))
     };
     assert!(check_result(&image(5_242_880), None).is_ok());
     let failure = check_result(&image(5_242_881), None).unwrap_err();
     assert_eq!((failure.code(), failure.effect()), ("result_too_large", Effect::Done));
+    let told = failure.content("look").pop().unwrap().as_text().unwrap().to_owned();
+    assert!(told.contains("5242880 bytes for the image at /contentItems/0"), "{told}");
+}
+
+#[test]
+fn a_whole_answer_leaves_room_for_its_item_in_a_line() {
+    let answer = |bytes: usize| {
+        let mut answer = success(json!({"type": "text", "text": "x"}));
+        answer["structuredContent"] = json!("s".repeat(bytes));
+        answer
+    };
+    let around = serde_json::to_string(&answer(0)).unwrap().len();
+    let most = usize::try_from(ANSWER_BYTES).unwrap() - around;
+    assert!(check_result(&answer(most), None).is_ok());
+    assert_eq!(check_result(&answer(most + 1), None).unwrap_err().code(), "result_too_large");
 }
 
 #[test]

@@ -3,6 +3,8 @@
 mod demand;
 mod ending;
 mod histories;
+#[cfg(target_os = "linux")]
+mod keyring;
 mod killed;
 mod programs;
 mod starting;

@@ -37,6 +37,8 @@ pub(super) fn without_places(program: impl AsRef<std::ffi::OsStr>) -> Command {
     for variable in ["ROPEWALK_HOME", "ROPEWALK_SOCKET", "ROPEWALK_BIN"] {
         command.env_remove(variable);
     }
+    // A daemon that is started on demand must not touch the keyring of whoever runs the tests.
+    command.env("ROPEWALK_SECRET_STORE", "file");
     command
 }
 
