@@ -168,7 +168,8 @@ pub fn assert_all_closed(log: &[Value]) {
             "itemStarted" => open.push(id(&event["item"]["itemId"])),
             "itemCompleted" => {
                 let was_open = close(&mut open, &event["item"]["itemId"]);
-                assert_eq!(was_open, event["item"]["kind"] != "userMessage", "completed once: {event}");
+                let is_whole_at_birth = event["item"]["kind"] == "userMessage" || event["item"]["kind"] == "notice";
+                assert_eq!(was_open, !is_whole_at_birth, "completed once: {event}");
             }
             "interactionOpened" => open.push(id(&event["interaction"]["interactionId"])),
             "interactionSettled" => assert!(close(&mut open, &event["interactionId"]), "settled once: {event}"),

@@ -3,7 +3,7 @@
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 
 use futures::{StreamExt, stream, stream::BoxStream};
-use ropewalk_protocol::{Part, Role, RunErrorKind, Usage};
+use ropewalk_protocol::{Message, Part, Role, RunErrorKind, Usage};
 use ropewalk_script::{Action, FailKind, Turn, resolve_name, respond};
 use serde::{Deserialize, de::IntoDeserializer};
 
@@ -91,11 +91,13 @@ impl Performance {
     }
 }
 
-/// The chain as the script engine reads it. A summary is nobody's input, whatever it quotes.
+/// The chain as the script engine reads it. A summary is nobody's input, whatever it quotes, and neither is what a run was
+/// told by itself: the answer to that is the script's next block.
 fn conversation(chain: &[Arc<ChainMessage>]) -> Vec<Turn> {
     let mut calls = Vec::new();
     let mut turns = Vec::with_capacity(chain.len());
-    for message in chain.iter().map(|chained| &chained.message).filter(|message| !message.summary) {
+    let is_said = |message: &&Message| !message.summary && !is_own_note(message);
+    for message in chain.iter().map(|chained| &chained.message).filter(is_said) {
         let texts = message.content.iter().filter_map(Part::as_text).map(str::to_owned).collect::<Vec<_>>();
         turns.push(match message.role {
             Role::User => Turn::User(texts),
@@ -110,6 +112,10 @@ fn conversation(chain: &[Arc<ChainMessage>]) -> Vec<Turn> {
         });
     }
     turns
+}
+
+fn is_own_note(message: &Message) -> bool {
+    message.sender.as_ref().is_some_and(|sender| Some(&sender.run_id) == message.run_id.as_ref())
 }
 
 fn failure(kind: FailKind) -> ModelError {

@@ -9,7 +9,7 @@ use super::{
         allowed, approval, branch, calls, declaring, outcome, says, settlement, submission, told, tool_call, waits_for,
     },
 };
-use crate::domain::{Change, Fact, World as _};
+use crate::domain::{Change, Fact, PauseReason, World as _};
 
 const SEEDS: u64 = 16;
 const CHANGES: usize = 40;
@@ -80,7 +80,11 @@ impl Driver {
             let open: Vec<CallId> =
                 batch.calls.iter().filter(|call| !call.done).map(|call| call.call.call_id.clone()).collect();
             let call = open.choose(&mut self.rng).cloned().unwrap();
-            return Box::new(move |change| change.complete_call(&run, &call, told("a result")));
+            let digest = format!("digest {}", self.rng.random_range(0..3));
+            return Box::new(move |change| {
+                change.call_came_to(&run, digest);
+                change.complete_call(&run, &call, told("a result"));
+            });
         }
         let streaming: Vec<ItemId> = state.open_items.keys().cloned().collect();
         match (self.rng.random_range(0..4), streaming.first().cloned()) {
@@ -141,7 +145,14 @@ impl Driver {
 
     fn of_end(&mut self, run: RunId) -> Operation {
         let partial = self.rng.random_bool(0.5).then(|| "What was said".to_owned());
-        match self.rng.random_range(0..6) {
+        match self.rng.random_range(0..9) {
+            6 => Box::new(move |change| change.pause_run(&run, PauseReason::Budget, "Enough.".to_owned())),
+            7 => Box::new(move |change| drop(change.resume_run(&run))),
+            8 => Box::new(move |change| {
+                if change.state.runs.get(&run).is_some_and(|run| run.batch.is_none()) {
+                    change.repair(&run, "It is not JSON.".to_owned());
+                }
+            }),
             0 => Box::new(|change| change.recover()),
             1 => Box::new(move |change| {
                 change.park_run(&run);

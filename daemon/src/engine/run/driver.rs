@@ -4,6 +4,7 @@ use ropewalk_protocol::{By, ByKind, ItemBody, RunStatus};
 
 use super::{
     desk::RunDesk,
+    gate, loops,
     report::{Over, Reporter},
     step::{self, Stepped},
     stopped,
@@ -29,11 +30,10 @@ impl Driver {
     async fn steps(&self) -> Result<(), Over> {
         let mut calls = self.unfinished_calls().await?;
         loop {
-            if !calls.is_empty() {
-                self.calls(calls).await?;
-            }
+            self.calls(calls).await?;
             match step::step(&self.0).await? {
                 Stepped::Calls(next) => calls = next,
+                Stepped::Again => calls = Vec::new(),
                 Stepped::Ended => return Ok(()),
             }
         }
@@ -41,21 +41,33 @@ impl Driver {
 
     /// Works off calls in their order. The first one's record also has the answer that made them.
     async fn calls(&self, calls: Vec<ModelToolCall>) -> Result<(), Over> {
+        let described = loops::described(&calls);
         for call in calls {
+            if gate::parks_call(&self.0).await? {
+                return Err(Over);
+            }
             let desk = RunDesk::open(&self.0, &call).await?;
             let end = match desk.is_lost(&call) {
                 true => path::failed(&call.name, &CallFailure::OutcomeUnknown),
                 false => path::walk(&desk, &call).await,
             };
             let stopped_by = desk.stopped_by();
-            self.complete(call, end, stopped_by).await?;
+            self.complete(call, end, stopped_by, described.clone()).await?;
         }
         Ok(())
     }
 
-    async fn complete(&self, call: ModelToolCall, end: CallEnd, stopped_by: Option<By>) -> Result<(), Over> {
+    async fn complete(
+        &self,
+        call: ModelToolCall,
+        end: CallEnd,
+        stopped_by: Option<By>,
+        described: String,
+    ) -> Result<(), Over> {
+        let digest = loops::digest_of(&call, &end);
         self.0
             .report(move |turn, run_id| {
+                turn.change.call_came_to(run_id, digest);
                 turn.change.complete_call(run_id, &call.call_id, end);
                 if let Some(by) = stopped_by {
                     let by = By { kind: ByKind::Stop, ..by };
@@ -66,6 +78,7 @@ impl Driver {
                 if waiting {
                     turn.change.run_waits(run_id, None);
                 }
+                loops::look_for_a_circle(turn, run_id, &described);
             })
             .await
     }

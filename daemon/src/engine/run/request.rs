@@ -5,6 +5,7 @@ use std::sync::Arc;
 use ropewalk_protocol::{EndpointId, ProjectId, RunErrorKind, RunId};
 
 use super::{
+    output,
     report::Reporter,
     toolbox::{self, Toolbox},
 };
@@ -27,10 +28,15 @@ pub struct Plan {
 /// What the run's next step is built from; `None` when the run is over.
 pub fn plan(turn: &mut Turn<'_>, run_id: &RunId) -> Option<Plan> {
     let state = turn.state();
-    let run = &state.runs.get(run_id)?.run;
+    let run_state = state.runs.get(run_id)?;
+    let run = &run_state.run;
     let branch = state.branches.get(&run.branch_id)?;
     let project = turn.shared.catalogue.snapshot().projects.get(&state.thread.project_id).cloned();
-    let layers = [project.and_then(|project| project.instructions.clone()), state.instructions.clone()];
+    let layers = [
+        project.and_then(|project| project.instructions.clone()),
+        state.instructions.clone(),
+        output::instruction(run_state),
+    ];
     Some(Plan {
         endpoint_id: run.endpoint_id.clone(),
         instructions: layers.into_iter().flatten().collect::<Vec<_>>().join("\n\n"),

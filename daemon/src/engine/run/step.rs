@@ -1,14 +1,13 @@
 //! One step of a run: ask the model, stream what it says, store its answer.
 
 use ropewalk_protocol::{
-    CallId, ItemId, MessageId, OutcomeStatus, RunError, RunErrorKind, RunId, RunOutcome, ToolCallItem,
-    limits::TOOL_CALLS_PER_MESSAGE,
+    CallId, ItemId, MessageId, RunError, RunErrorKind, RunId, RunOutcome, ToolCallItem, limits::TOOL_CALLS_PER_MESSAGE,
 };
 use serde_json::Value;
 
 use super::{
     ask::{Texts, ask, endless},
-    failed,
+    failed, gate, output,
     report::{Over, Reporter},
     request,
     toolbox::Toolbox,
@@ -27,12 +26,18 @@ const ANSWER_ARGUMENT_BYTES: usize = 8 << 20;
 pub enum Stepped {
     /// The model calls tools. Its answer is staged: it is written down with the first thing that comes of a call.
     Calls(Vec<ModelToolCall>),
-    /// The run has ended.
+    /// The model is asked again.
+    Again,
+    /// The run has ended, or is parked.
     Ended,
 }
 /// Does one step.
 pub async fn step(reporter: &Reporter) -> Result<Stepped, Over> {
-    let Some(plan) = reporter.report(request::plan).await? else { return Ok(Stepped::Ended) };
+    let plan = reporter.report(|turn, run_id| match gate::parks_step(turn, run_id) {
+        true => None,
+        false => request::plan(turn, run_id),
+    });
+    let Some(plan) = plan.await? else { return Ok(Stepped::Ended) };
     let toolbox = plan.toolbox.clone();
     let mut texts = Texts::new(reporter);
     match ask(reporter, plan, &mut texts).await? {
@@ -88,14 +93,15 @@ async fn answered(
         reporter.stage(store);
         return Ok(Stepped::Calls(calls));
     }
-    let outcome = completed(answer.text);
+    let judged = output::judge(reporter, answer.text).await?;
+    let next = if matches!(judged, output::Judged::Repairs(_)) { Stepped::Again } else { Stepped::Ended };
     reporter
         .report(move |turn, run_id| {
             store(turn, run_id);
-            turn.finish_run(run_id, outcome);
+            judged.write(turn, run_id);
         })
         .await?;
-    Ok(Stepped::Ended)
+    Ok(next)
 }
 
 /// Items of the answer's texts that have begun.
@@ -163,17 +169,6 @@ fn show_call(
         timing: None,
     };
     (known, item)
-}
-
-const fn completed(text: String) -> RunOutcome {
-    RunOutcome {
-        status: OutcomeStatus::Completed,
-        text: Some(text),
-        structured: None,
-        reason: None,
-        by: None,
-        error: None,
-    }
 }
 
 fn outcome_of(error: ModelError) -> RunOutcome {

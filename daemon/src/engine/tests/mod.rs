@@ -1,11 +1,14 @@
 //! Tests of threads and runs over the store in memory: time moves when a test says so, and a model says what it is told to.
 
+mod budget;
 mod calls;
 pub(crate) mod client;
 mod crash;
 mod group;
 pub(crate) mod life;
+mod loops;
 pub(crate) mod model;
+mod output;
 mod park;
 mod presence;
 mod spy;
