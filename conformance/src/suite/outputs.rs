@@ -56,7 +56,7 @@ pub(super) async fn an_answer_that_fits_after_no_repair_fails_its_run_and_stays_
     assert_all_closed(&bot.log(&thread).await);
 }
 
-pub(super) async fn a_schema_is_told_to_the_endpoint_and_repairs_are_input_to_it(subject: Fresh) {
+pub(super) async fn k02_a_schema_is_told_to_the_endpoint_word_for_word_and_repairs_are_input_to_it(subject: Fresh) {
     let server = ScriptedServer::start(ServerOptions { strict: true, ..ServerOptions::default() }).await.unwrap();
     let mut bot = subject.bot().await;
     bot.use_model_at(&server.base_url()).await;

@@ -15,6 +15,7 @@ mod out;
 mod person;
 mod policy;
 mod question;
+mod resume;
 mod run;
 mod schema;
 mod seen;
@@ -23,6 +24,7 @@ mod settings;
 mod text;
 mod threads;
 mod transcript;
+mod watch;
 mod words;
 
 use std::{ffi::OsString, process::ExitCode};
@@ -63,6 +65,7 @@ struct Cli {
 enum Command {
     Demo(demo::DemoArgs),
     Run(run::RunArgs),
+    Resume(resume::ResumeArgs),
     Threads(threads::ThreadsArgs),
     Endpoint(endpoint::EndpointArgs),
     Policy(policy::PolicyArgs),
@@ -99,6 +102,7 @@ async fn run_command(command: Command, context: &Context) -> Exit {
     let done = match command {
         Command::Demo(args) => demo::run(args, context).await,
         Command::Run(args) => run::run(args, context).await,
+        Command::Resume(args) => resume::run(args, context).await,
         Command::Threads(args) => threads::run(args, context).await,
         Command::Endpoint(args) => endpoint::run(args, context).await,
         Command::Policy(args) => policy::run(args, context).await,

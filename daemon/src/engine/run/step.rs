@@ -43,7 +43,13 @@ pub async fn step(reporter: &Reporter) -> Result<Stepped, Over> {
     match ask(reporter, plan, &mut texts).await? {
         Ok(answer) => answered(reporter, answer, &texts, &toolbox).await,
         Err(error) => {
-            reporter.finish(outcome_of(error)).await?;
+            let end = move |turn: &mut Turn<'_>, run_id: &RunId| {
+                // The endpoint may have gone after the gate was passed.
+                if error.kind != RunErrorKind::NoEndpoint || !gate::parks_step(turn, run_id) {
+                    turn.finish_run(run_id, outcome_of(error));
+                }
+            };
+            reporter.report(end).await?;
             Ok(Stepped::Ended)
         }
     }

@@ -13,6 +13,7 @@ use super::{
 };
 use crate::{
     catalogue::Caller,
+    daemon::stop_when_idle,
     engine::{StopTarget, ThreadHandle},
 };
 
@@ -220,6 +221,20 @@ async fn ruling_15_a_run_whose_endpoint_goes_is_parked_at_its_next_step() {
     assert_eq!((&going.endpoint_id, going.model.as_str()), (&other.endpoint_id, "second"));
     life.asked().await.ends("Done.");
     assert_eq!(life.ended(&thread, &run).await.run_id, run);
+}
+
+#[tokio::test]
+async fn a_daemon_whose_runs_are_paused_goes_away_when_it_is_idle() {
+    let (mut life, mut person, thread, run) = first_with(&["look"], json!({"runMaxToolCalls": 1})).await;
+    let leaving = tokio::spawn(stop_when_idle(life.daemon.clone(), Some(60_000)));
+    life.asked().await.calls(&[("look", "{}"), ("look", "{}")]);
+    let offered = person.offered("tool/call").await;
+    life.passes(Duration::from_secs(90)).await;
+    assert!(!leaving.is_finished(), "a run is at work");
+    person.returns(&offered, "seen").await;
+    life.paused(&thread, &run).await;
+    life.passes(Duration::from_secs(60)).await;
+    soon(leaving).await.unwrap();
 }
 
 #[tokio::test]
