@@ -168,7 +168,7 @@ pub fn assert_all_closed(log: &[Value]) {
             "itemStarted" => open.push(id(&event["item"]["itemId"])),
             "itemCompleted" => {
                 let was_open = close(&mut open, &event["item"]["itemId"]);
-                let is_whole_at_birth = event["item"]["kind"] == "userMessage" || event["item"]["kind"] == "notice";
+                let is_whole_at_birth = ["userMessage", "notice"].iter().any(|kind| event["item"]["kind"] == *kind);
                 assert_eq!(was_open, !is_whole_at_birth, "completed once: {event}");
             }
             "interactionOpened" => open.push(id(&event["interaction"]["interactionId"])),

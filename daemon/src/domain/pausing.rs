@@ -1,11 +1,8 @@
-//! Parking runs and letting them go on under their ids.
+//! Pausing runs until somebody lets them go on, under their ids.
 
 use ropewalk_protocol::{Event, Run, RunId, RunStatus, Severity};
 
 use super::{Change, DomainError, Effect, Notice};
-
-/// Why a run is paused that the daemon parked when it went. It goes on by itself.
-pub(super) const SHUTDOWN: &str = "shutdown";
 
 /// Why a run is paused until somebody lets it go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,20 +23,18 @@ impl PauseReason {
 }
 
 impl Change<'_> {
-    /// Parks a run that works, because the daemon goes; one that waits stays as it is.
-    pub fn park_run(&mut self, run_id: &RunId) {
-        self.pause(run_id, SHUTDOWN);
-    }
-
     /// Pauses a run that works until somebody lets it go on; `text` tells people why, and what to do. Calls it has not
-    /// made yet stay open, and are made when it goes on.
-    pub fn pause_run(&mut self, run_id: &RunId, reason: PauseReason, text: String) {
-        if self.state.runs.get(run_id).is_none_or(|state| state.run.state != RunStatus::Running) {
-            return;
+    /// made yet stay open, and are made when it goes on. Returns whether it is paused now.
+    pub fn pause_run(&mut self, run_id: &RunId, reason: PauseReason, text: String) -> bool {
+        let Some(run) = self.state.runs.get(run_id).map(|state| state.run.clone()) else { return false };
+        if run.state != RunStatus::Running {
+            return false;
         }
         self.notice(run_id, Notice { code: reason.word(), text, severity: Severity::Warning });
-        self.pause(run_id, reason.word());
+        let reason = Some(reason.word().to_owned());
+        self.event(Event::RunState { run: Run { state: RunStatus::Paused, reason, ..run } });
         self.effect(Effect::Abandon(run_id.clone()));
+        true
     }
 
     /// Lets a paused run go on under its id: with its whole allowance, and with its endpoint, or the one its thread has
@@ -61,13 +56,5 @@ impl Change<'_> {
         self.allow_anew(run_id);
         self.effect(Effect::Drive(run_id.clone()));
         Ok(())
-    }
-
-    fn pause(&mut self, run_id: &RunId, reason: &str) {
-        let Some(state) = self.state.runs.get(run_id) else { return };
-        if state.run.state == RunStatus::Running {
-            let reason = Some(reason.to_owned());
-            self.event(Event::RunState { run: Run { state: RunStatus::Paused, reason, ..state.run.clone() } });
-        }
     }
 }

@@ -2,7 +2,7 @@
 
 use ropewalk_protocol::{Event, Run, RunId, RunOutcome, RunStatus};
 
-use super::{Change, Effect, Partial, pausing::SHUTDOWN};
+use super::{Change, Effect, Partial, runs::SHUTDOWN};
 
 /// Nothing that streamed is known any more but what was kept of it.
 const FORGOTTEN: Partial<'static> = &|_| None;
@@ -13,6 +13,7 @@ impl Change<'_> {
     /// they are.
     pub fn recover(&mut self) {
         for run_id in self.runs_under_way() {
+            self.forget_absence(&run_id);
             self.take_up(&run_id);
         }
         let branches: Vec<_> = self.state.branches.keys().cloned().collect();
@@ -21,13 +22,13 @@ impl Change<'_> {
         }
     }
 
-    /// Nobody drives the thread's runs any more, because a record of it could not be stored. Those that wait to
-    /// be resumed stay as they are, those that were working off calls are taken up again, and the rest end as `outcome`
-    /// says: taking them up would ask their model once more for every record that fails.
+    /// Nobody drives the thread's runs any more, because a record of it could not be stored. Those that are paused stay as
+    /// they are, those that were working off calls are taken up again, and the rest end as `outcome` says: taking them up
+    /// would ask their model once more for every record that fails.
     pub fn rescue(&mut self, outcome: &RunOutcome) {
         for run_id in self.runs_under_way() {
             match self.state.runs.get(&run_id) {
-                Some(state) if waits_for_a_resume(&state.run) => {}
+                Some(state) if state.run.state == RunStatus::Paused => {}
                 Some(state) if state.batch.is_none() => self.finish_run(&run_id, outcome.clone(), FORGOTTEN),
                 _ => self.take_up(&run_id),
             }
@@ -40,19 +41,14 @@ impl Change<'_> {
 
     fn take_up(&mut self, run_id: &RunId) {
         let Some(state) = self.state.runs.get(run_id).cloned() else { return };
-        if waits_for_a_resume(&state.run) {
+        let parked = state.run.reason.as_deref() == Some(SHUTDOWN);
+        if state.run.state == RunStatus::Paused && !parked {
             return;
         }
-        self.forget_absence(run_id);
         self.close_texts(&state, FORGOTTEN);
         if state.run.state == RunStatus::Paused {
             self.event(Event::RunState { run: Run { state: RunStatus::Running, reason: None, ..state.run } });
         }
         self.effect(Effect::Drive(run_id.clone()));
     }
-}
-
-/// Whether a run is paused until somebody lets it go on.
-fn waits_for_a_resume(run: &Run) -> bool {
-    run.state == RunStatus::Paused && run.reason.as_deref() != Some(SHUTDOWN)
 }

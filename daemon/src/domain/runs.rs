@@ -7,6 +7,9 @@ use ropewalk_protocol::{
 
 use super::{CallEnd, Change, Effect, Joined, RunState};
 
+/// Why a run is paused that the daemon parked when it went.
+pub(super) const SHUTDOWN: &str = "shutdown";
+
 /// The text an open item has come to, where it has been streaming in this life of the daemon.
 pub type Partial<'a> = &'a dyn Fn(&ItemId) -> Option<String>;
 
@@ -43,6 +46,15 @@ impl Change<'_> {
         run.waiting_on = waiting_on;
         run.reason = None;
         self.event(Event::RunState { run });
+    }
+
+    /// Parks a run that works, because the daemon goes; one that waits stays as it is.
+    pub fn park_run(&mut self, run_id: &RunId) {
+        let Some(state) = self.state.runs.get(run_id) else { return };
+        if state.run.state == RunStatus::Running {
+            let reason = Some(SHUTDOWN.to_owned());
+            self.event(Event::RunState { run: Run { state: RunStatus::Paused, reason, ..state.run.clone() } });
+        }
     }
 
     /// Ends a run: whatever of it is open ends with it, in this record, and its branch moves on or is held. Of a text that

@@ -146,7 +146,9 @@ impl Driver {
     fn of_end(&mut self, run: RunId) -> Operation {
         let partial = self.rng.random_bool(0.5).then(|| "What was said".to_owned());
         match self.rng.random_range(0..9) {
-            6 => Box::new(move |change| change.pause_run(&run, PauseReason::Budget, "Enough.".to_owned())),
+            6 => Box::new(move |change| {
+                change.pause_run(&run, PauseReason::Budget, "Enough.".to_owned());
+            }),
             7 => Box::new(move |change| drop(change.resume_run(&run))),
             8 => Box::new(move |change| {
                 if change.state.runs.get(&run).is_some_and(|run| run.batch.is_none()) {

@@ -30,11 +30,13 @@ impl Driver {
     async fn steps(&self) -> Result<(), Over> {
         let mut calls = self.unfinished_calls().await?;
         loop {
-            self.calls(calls).await?;
+            if !calls.is_empty() {
+                self.calls(calls).await?;
+            }
             match step::step(&self.0).await? {
                 Stepped::Calls(next) => calls = next,
-                Stepped::Again => calls = Vec::new(),
                 Stepped::Ended => return Ok(()),
+                Stepped::Again => calls = Vec::new(),
             }
         }
     }

@@ -18,8 +18,7 @@ pub fn parks_step(turn: &mut Turn<'_>, run_id: &RunId) -> bool {
     let Some(state) = turn.state().runs.get(run_id) else { return false };
     let snapshot = turn.shared.catalogue.snapshot();
     if let Some(why) = over_budget(&snapshot.settings, state.used(turn.at())) {
-        turn.change.pause_run(run_id, PauseReason::Budget, format!("{why} {NEXT}"));
-        return true;
+        return turn.change.pause_run(run_id, PauseReason::Budget, format!("{why} {NEXT}"));
     }
     // One that has not begun to work fails with `noEndpoint` instead (ruling 29).
     let has_begun = state.run.steps > 0;
@@ -33,8 +32,7 @@ pub fn parks_step(turn: &mut Turn<'_>, run_id: &RunId) -> bool {
     };
     let next = "The run is paused. Enable the endpoint, or choose another one for the thread, its project or as the default; \
                 then `run/resume` lets it go on, and `run/stop` ends it.";
-    turn.change.pause_run(run_id, PauseReason::Endpoint, format!("{what} {next}"));
-    true
+    turn.change.pause_run(run_id, PauseReason::Endpoint, format!("{what} {next}"))
 }
 
 /// Parks a run that may not make another call. Returns whether it did. What its model has said, the calls included, is
@@ -50,8 +48,7 @@ pub async fn parks_call(reporter: &Reporter) -> Result<bool, Over> {
     });
     let Some(why) = why.await? else { return Ok(false) };
     let text = format!("{why} {NEXT}");
-    reporter.report(move |turn, run_id| turn.change.pause_run(run_id, PauseReason::Budget, text)).await?;
-    Ok(true)
+    reporter.report(move |turn, run_id| turn.change.pause_run(run_id, PauseReason::Budget, text)).await
 }
 
 /// A run that has made as many calls as it may can still answer; only another call is over the budget.

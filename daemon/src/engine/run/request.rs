@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ropewalk_protocol::{EndpointId, ProjectId, RunErrorKind, RunId};
 
 use super::{
-    output,
+    gate, output,
     report::Reporter,
     toolbox::{self, Toolbox},
 };
@@ -25,8 +25,11 @@ pub struct Plan {
     pub toolbox: Toolbox,
     project_id: ProjectId,
 }
-/// What the run's next step is built from; `None` when the run is over.
+/// What the run's next step is built from; `None` when the run is over, or is paused instead of asking again.
 pub fn plan(turn: &mut Turn<'_>, run_id: &RunId) -> Option<Plan> {
+    if gate::parks_step(turn, run_id) {
+        return None;
+    }
     let state = turn.state();
     let run_state = state.runs.get(run_id)?;
     let run = &run_state.run;

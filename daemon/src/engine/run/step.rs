@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{
     ask::{Texts, ask, endless},
-    failed, gate, output,
+    failed, output,
     report::{Over, Reporter},
     request,
     toolbox::Toolbox,
@@ -26,30 +26,20 @@ const ANSWER_ARGUMENT_BYTES: usize = 8 << 20;
 pub enum Stepped {
     /// The model calls tools. Its answer is staged: it is written down with the first thing that comes of a call.
     Calls(Vec<ModelToolCall>),
+    /// The run has ended, or is paused.
+    Ended,
     /// The model is asked again.
     Again,
-    /// The run has ended, or is parked.
-    Ended,
 }
 /// Does one step.
 pub async fn step(reporter: &Reporter) -> Result<Stepped, Over> {
-    let plan = reporter.report(|turn, run_id| match gate::parks_step(turn, run_id) {
-        true => None,
-        false => request::plan(turn, run_id),
-    });
-    let Some(plan) = plan.await? else { return Ok(Stepped::Ended) };
+    let Some(plan) = reporter.report(request::plan).await? else { return Ok(Stepped::Ended) };
     let toolbox = plan.toolbox.clone();
     let mut texts = Texts::new(reporter);
     match ask(reporter, plan, &mut texts).await? {
         Ok(answer) => answered(reporter, answer, &texts, &toolbox).await,
         Err(error) => {
-            let end = move |turn: &mut Turn<'_>, run_id: &RunId| {
-                // The endpoint may have gone after the gate was passed.
-                if error.kind != RunErrorKind::NoEndpoint || !gate::parks_step(turn, run_id) {
-                    turn.finish_run(run_id, outcome_of(error));
-                }
-            };
-            reporter.report(end).await?;
+            reporter.finish(outcome_of(error)).await?;
             Ok(Stepped::Ended)
         }
     }
