@@ -16,6 +16,6 @@ pub mod suite;
 
 pub use bench::{BenchArgs, FloorArgs, bench, serve_floor};
 pub use processes::{DaemonOptions, DaemonProcess, Ready, Refusal, Signal, StartFailure, Usage};
-pub use raw::{RawEnding, RawReply, RawServer};
+pub use raw::{RawEnding, RawReply, RawRequest, RawServer};
 pub use scripted::{Fault, RecordedRequest, ScriptedServer, ServerOptions};
 pub use serve::{ServeArgs, serve};

@@ -66,11 +66,36 @@ impl RawReply {
     }
 }
 
+/// A request as it came.
+#[derive(Clone, Debug)]
+pub struct RawRequest {
+    /// Method, target and version.
+    pub line: String,
+    /// Headers in order, names in lower case.
+    pub headers: Vec<(String, String)>,
+    /// The body.
+    pub body: Bytes,
+}
+
+impl RawRequest {
+    /// The first header of this name, which is in lower case.
+    #[must_use]
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(found, _)| found == name).map(|(_, value)| value.as_str())
+    }
+}
+
 /// A server on a loopback port that plays one reply a request, whatever the request is. Ends when dropped.
 pub struct RawServer {
     address: SocketAddr,
-    replies: Arc<Mutex<VecDeque<RawReply>>>,
+    played: Arc<Mutex<Played>>,
     accepting: JoinHandle<()>,
+}
+
+/// What is left to play, and what was asked.
+struct Played {
+    replies: VecDeque<RawReply>,
+    requests: Vec<RawRequest>,
 }
 
 impl RawServer {
@@ -81,20 +106,37 @@ impl RawServer {
     pub async fn start(replies: impl IntoIterator<Item = RawReply>) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let address = listener.local_addr()?;
-        let replies = Arc::new(Mutex::new(replies.into_iter().collect()));
-        let accepting = tokio::spawn(accept(listener, Arc::clone(&replies)));
-        Ok(Self { address, replies, accepting })
+        let played = Played { replies: replies.into_iter().collect(), requests: Vec::new() };
+        let played = Arc::new(Mutex::new(played));
+        let accepting = tokio::spawn(accept(listener, Arc::clone(&played)));
+        Ok(Self { address, played, accepting })
     }
 
     /// Plays another reply instead of those that are left.
     pub fn play(&self, reply: RawReply) {
-        *self.replies.lock().unwrap_or_else(PoisonError::into_inner) = VecDeque::from([reply]);
+        self.lock().replies = VecDeque::from([reply]);
+    }
+
+    /// The requests so far, oldest first.
+    #[must_use]
+    pub fn requests(&self) -> Vec<RawRequest> {
+        self.lock().requests.clone()
     }
 
     /// The address below which every path is answered.
     #[must_use]
     pub fn base_url(&self) -> String {
-        format!("http://{}/v1", self.address)
+        format!("{}/v1", self.origin())
+    }
+
+    /// Scheme and address.
+    #[must_use]
+    pub fn origin(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Played> {
+        self.played.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -104,25 +146,27 @@ impl Drop for RawServer {
     }
 }
 
-async fn accept(listener: TcpListener, replies: Arc<Mutex<VecDeque<RawReply>>>) {
+async fn accept(listener: TcpListener, played: Arc<Mutex<Played>>) {
     // Held here, so that they end with the server.
     let mut connections = tokio::task::JoinSet::new();
     while let Ok((stream, _)) = listener.accept().await {
-        let replies = Arc::clone(&replies);
+        let played = Arc::clone(&played);
         connections.spawn(async move {
             // A peer that hangs up is what some tests are about.
-            let _ = answer(stream, &replies).await;
+            let _ = answer(stream, &played).await;
         });
         while connections.try_join_next().is_some() {}
     }
 }
 
-async fn answer(stream: TcpStream, replies: &Mutex<VecDeque<RawReply>>) -> io::Result<()> {
+async fn answer(stream: TcpStream, played: &Mutex<Played>) -> io::Result<()> {
     stream.set_nodelay(true)?;
     let mut stream = BufReader::new(stream.take(REQUEST_BYTES).into_inner());
-    read_request(&mut stream).await?;
+    let request = read_request(&mut stream).await?;
     let reply = {
-        let mut replies = replies.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut played = played.lock().unwrap_or_else(PoisonError::into_inner);
+        played.requests.push(request);
+        let replies = &mut played.replies;
         if replies.len() > 1 { replies.pop_front() } else { replies.front().cloned() }
     };
     let Some(reply) = reply else { return Ok(()) };
@@ -146,18 +190,20 @@ async fn answer(stream: TcpStream, replies: &Mutex<VecDeque<RawReply>>) -> io::R
 }
 
 /// Reads a request to its end, so that closing the connection does not reset it under the answer.
-async fn read_request(stream: &mut BufReader<TcpStream>) -> io::Result<()> {
-    let mut length = 0;
+async fn read_request(stream: &mut BufReader<TcpStream>) -> io::Result<RawRequest> {
     let mut line = String::new();
+    stream.read_line(&mut line).await?;
+    let mut request = RawRequest { line: line.trim_end().to_owned(), headers: Vec::new(), body: Bytes::new() };
+    line.clear();
     while stream.read_line(&mut line).await? > 0 && line != "\r\n" {
-        if let Some((name, value)) = line.split_once(':')
-            && name.eq_ignore_ascii_case("content-length")
-        {
-            length = value.trim().parse().unwrap_or(0);
+        if let Some((name, value)) = line.split_once(':') {
+            request.headers.push((name.to_ascii_lowercase(), value.trim().to_owned()));
         }
         line.clear();
     }
-    let body = &mut stream.take(u64::min(length, REQUEST_BYTES));
-    tokio::io::copy(body, &mut tokio::io::sink()).await?;
-    Ok(())
+    let length = request.header("content-length").and_then(|length| length.parse().ok()).unwrap_or(0);
+    let mut body = Vec::new();
+    stream.take(u64::min(length, REQUEST_BYTES)).read_to_end(&mut body).await?;
+    request.body = body.into();
+    Ok(request)
 }

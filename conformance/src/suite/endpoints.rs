@@ -107,9 +107,12 @@ pub(super) async fn without_a_usable_endpoint_a_run_fails_with_no_endpoint(subje
     let ended = bot.run(&thread, "hello").await;
     assert_eq!(ended["outcome"]["error"]["kind"], "noEndpoint", "it is switched off: {ended}");
     bot.call("endpoint/set", json!({"endpointId": endpoint, "enabled": true})).await;
-    let ended = bot.run(&thread, "hello").await;
-    assert_eq!(ended["outcome"]["error"]["kind"], "unreachable", "nobody listens there: {ended}");
-    assert_eq!(ended["outcome"]["error"]["retryable"], true);
+    let run = bot.submit(&thread, "hello").await;
+    bot.waits_for_endpoint().await;
+    let notice = bot.notice().await;
+    assert!(notice["text"].as_str().unwrap().starts_with("127.0.0.1:9 cannot be reached (unreachable)."), "{notice}");
+    bot.call("run/stop", json!({"threadId": thread})).await;
+    bot.ended(&run).await;
     bot.call("endpoint/remove", json!({"endpointId": endpoint})).await;
     assert_eq!(bot.run(&thread, "hello").await["outcome"]["text"], "You said: hello", "the scripted one is back");
 }

@@ -54,14 +54,18 @@ pub(super) async fn after_a_stop_the_history_is_whole_and_goes_on(subject: Fresh
 pub(super) async fn after_a_failure_the_history_is_accepted_and_goes_on(subject: Fresh) {
     let (server, mut bot, thread) = over_http(&subject).await;
     for kind in ["cutOff", "badRequest", "badResponse"] {
-        let ended = bot.run(&thread, &format!("say some\nfail {kind}")).await;
+        let run = bot.submit(&thread, &format!("say some\nfail {kind}")).await;
+        let ended = bot.ended_after_waits(&subject, &run).await;
         assert_eq!(ended["outcome"]["status"], "failed", "{ended}");
         let ended = bot.run(&thread, "say well again").await;
         assert_eq!(ended["outcome"]["status"], "completed", "after {kind}: {ended}");
         same_as_shown(&server, &mut bot, &thread).await;
     }
-    server.fault_next(Fault::Cut { after_bytes: 300 });
-    let ended = bot.run(&thread, "say one two three four").await;
+    for _ in 0..5 {
+        server.fault_next(Fault::Cut { after_bytes: 300 });
+    }
+    let run = bot.submit(&thread, "say one two three four").await;
+    let ended = bot.ended_after_waits(&subject, &run).await;
     assert_eq!(ended["outcome"]["status"], "failed", "{ended}");
     bot.run(&thread, "say well again").await;
     same_as_shown(&server, &mut bot, &thread).await;

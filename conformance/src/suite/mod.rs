@@ -203,11 +203,11 @@ scenarios! { $
         wire:
             what_the_endpoint_receives_is_what_thread_messages_shows
             after_a_stop_the_history_is_whole_and_goes_on
-            after_a_failure_the_history_is_accepted_and_goes_on
             odd_arguments_and_unknown_tools_leave_a_history_that_is_accepted
             a_denied_tool_is_not_in_the_next_request
             instructions_of_project_and_thread_reach_the_endpoint;
-        clock:;
+        clock:
+            after_a_failure_the_history_is_accepted_and_goes_on;
     }
     outputs {
         wire:
@@ -272,6 +272,18 @@ scenarios! { $
             unsubscribed_means_no_more_events_and_no_more_questions;
         clock:
             transcript_f_who_joins_an_open_item_gets_its_text_so_far_as_the_first_delta;
+    }
+    retrying {
+        wire:
+            l17_a_stop_ends_the_wait_for_an_endpoint
+            a_provider_that_asks_for_an_hour_fails_the_run_at_once
+            l25_an_empty_answer_is_asked_about_and_no_request_is_repeated
+            l27_calls_of_an_answer_cut_by_its_output_limit_are_not_made;
+        clock:
+            l17_what_a_provider_asks_for_is_waited_out_in_seconds_and_as_a_date
+            l25_a_run_gives_up_after_five_attempts_and_lists_them
+            l12_the_text_of_a_cut_answer_is_kept_and_the_next_one_begins_anew
+            l13_a_silent_provider_is_noticed_and_asked_again;
     }
     ruling {
         wire:

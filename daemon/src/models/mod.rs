@@ -1,7 +1,8 @@
 //! The model seam: one request in, a stream of what the model says out. Types of provider libraries stay in here.
 
+mod clients;
 mod factory;
-mod rig_chat;
+mod rig;
 mod scripted;
 #[cfg(test)]
 mod testing;

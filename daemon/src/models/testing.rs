@@ -9,12 +9,12 @@ use std::{
 };
 
 use futures::{FutureExt, StreamExt, future::BoxFuture};
-use ropewalk_protocol::{Endpoint, Message, Timestamp};
+use ropewalk_protocol::{Endpoint, Message, Provider, Timestamp};
 use serde_json::{Value, json};
 
 use super::{
     ChainMessage, Model, ModelAnswer, ModelError, ModelEvent, ModelRequest, ToolDefinition,
-    rig_chat::{ChatConfig, ChatModel},
+    rig::{Connection, ProviderModel, Shape},
 };
 use crate::clock::Clock;
 
@@ -117,14 +117,32 @@ pub(super) fn chat_model(base_url: &str, idle_timeout: Duration) -> Arc<dyn Mode
     chat_model_by(Arc::new(FixedClock), base_url, idle_timeout)
 }
 
-pub(super) fn chat_model_by(clock: Arc<dyn Clock>, base_url: &str, idle_timeout: Duration) -> Arc<dyn Model> {
-    Arc::new(ChatModel::new(ChatConfig {
+/// A model of any provider but the scripted one, at this address, whose silence is never too long for a test.
+pub(super) fn model_of(provider: Provider, base_url: &str) -> Arc<dyn Model> {
+    model_by(Arc::new(FixedClock), provider, base_url, Duration::from_secs(30))
+}
+
+pub(super) fn model_by(
+    clock: Arc<dyn Clock>,
+    provider: Provider,
+    base_url: &str,
+    idle_timeout: Duration,
+) -> Arc<dyn Model> {
+    Arc::new(ProviderModel::new(Connection {
+        shape: Shape::of(provider).unwrap(),
         base_url: base_url.to_owned(),
+        context_tokens: None,
+        headers: reqwest::header::HeaderMap::new(),
+        proxy_url: None,
         key: Some("sk-secret-1".to_owned()),
         http: HTTP.clone(),
         clock,
         idle_timeout,
     }))
+}
+
+pub(super) fn chat_model_by(clock: Arc<dyn Clock>, base_url: &str, idle_timeout: Duration) -> Arc<dyn Model> {
+    model_by(clock, Provider::OpenaiCompatible, base_url, idle_timeout)
 }
 
 /// What a model said until it failed, and how it ended.

@@ -6,6 +6,7 @@ use super::{
     desk::RunDesk,
     gate, loops,
     report::{Over, Reporter},
+    shortfall::Shortfalls,
     step::{self, Stepped},
     stopped,
 };
@@ -29,11 +30,12 @@ impl Driver {
 
     async fn steps(&self) -> Result<(), Over> {
         let mut calls = self.unfinished_calls().await?;
+        let mut shortfalls = Shortfalls::default();
         loop {
             if !calls.is_empty() {
                 self.calls(calls).await?;
             }
-            match step::step(&self.0).await? {
+            match step::step(&self.0, &mut shortfalls).await? {
                 Stepped::Calls(next) => calls = next,
                 Stepped::Ended => return Ok(()),
                 Stepped::Again => calls = Vec::new(),

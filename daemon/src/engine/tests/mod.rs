@@ -11,6 +11,8 @@ pub(crate) mod model;
 mod output;
 mod park;
 mod presence;
+mod retries;
+mod shortfalls;
 mod spy;
 mod stream;
 mod trouble;

@@ -1,6 +1,11 @@
 //! The whole HTTP path against servers that play what real and broken providers send.
 
 mod adversarial;
+mod bodies;
+mod endings;
+mod reaching;
+mod requests;
+mod returning;
 mod scripted;
 mod streams;
 

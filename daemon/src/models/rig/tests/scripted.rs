@@ -176,7 +176,6 @@ async fn a_dropped_stream_ends_while_the_model_sleeps() {
 async fn an_endpoint_that_cannot_be_used_says_why() {
     let models = Models::new(Arc::new(FixedClock));
     for (endpoint, key, words) in [
-        (endpoint("anthropic", None), None, "anthropic is not built yet; use openaiCompatible"),
         (endpoint("openaiCompatible", Some("nonsense")), None, "no URL"),
         (endpoint("openaiCompatible", Some("ftp://x/v1")), None, "http or https"),
         (endpoint("openaiCompatible", Some("http://u:p@x/v1")), None, "without user"),
