@@ -138,6 +138,12 @@ scenarios! { $
             what_was_settled_is_already_settled_whoever_asks_and_however_late;
         clock:;
     }
+    compacting {
+        wire:
+            l24_a_long_thread_goes_on_answering_and_shows_what_was_summarised
+            context_preview_shows_every_layer_as_it_is_sent;
+        clock:;
+    }
     declaring {
         wire:
             dyn_1_tools_are_declared_when_a_thread_is_started_or_resumed

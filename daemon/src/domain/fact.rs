@@ -117,6 +117,21 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         parent: Option<Link>,
     },
+    /// A summary takes the place of the oldest messages of a branch. They stay in the log.
+    Compacted {
+        /// The branch.
+        branch_id: BranchId,
+        /// The run that needed the room.
+        run_id: RunId,
+        /// The newest message the summary stands for.
+        covers: Link,
+        /// The message it is in the chain.
+        message_id: MessageId,
+        /// Its whole text.
+        text: String,
+        /// When it was made.
+        at: Timestamp,
+    },
     /// More of the text of an open item: what has come since the last checkpoint.
     Checkpoint {
         /// The item.

@@ -22,6 +22,7 @@ mod repeats;
 mod runs;
 mod state;
 mod steps;
+mod summary;
 mod tool_sets;
 
 #[cfg(test)]
@@ -43,4 +44,5 @@ pub use repeats::Repeats;
 pub use runs::Partial;
 pub use state::{Batch, BatchCall, BranchState, QueuedInput, RunState, ThreadState, ToolSet, Touched};
 pub use steps::Answered;
+pub use summary::{Carried, Compaction, Line, Summary, carried_request, summary_says, summary_text};
 pub use tool_sets::{ClientTool, Declaring};

@@ -8,7 +8,13 @@ use ropewalk_script::{Action, FailKind, Turn, resolve_name, respond};
 use serde::{Deserialize, de::IntoDeserializer};
 
 use super::{ChainMessage, Model, ModelAnswer, ModelCall, ModelError, ModelEvent, ModelRequest, usage};
-use crate::clock::Clock;
+use crate::{
+    clock::Clock,
+    domain::{Carried, carried_request},
+};
+
+/// Answers to one request that a summary can tell of; more than any script has blocks.
+const CARRIED_ANSWERS: usize = 100_000;
 
 /// The model that does what the user's message says; the grammar is that of [`ropewalk_script`].
 pub struct ScriptedModel {
@@ -91,13 +97,17 @@ impl Performance {
     }
 }
 
-/// The chain as the script engine reads it. A summary is nobody's input, whatever it quotes, and neither is what a run was
-/// told by itself: the answer to that is the script's next block.
+/// The chain as the script engine reads it. What a summary says is nobody's input; the request it carries is, with as many
+/// answers as were given to it, so that a script goes on where it was. What a run was told by itself is nobody's input
+/// either: the answer to that is the script's next block.
 fn conversation(chain: &[Arc<ChainMessage>]) -> Vec<Turn> {
     let mut calls = Vec::new();
     let mut turns = Vec::with_capacity(chain.len());
-    let is_said = |message: &&Message| !message.summary && !is_own_note(message);
-    for message in chain.iter().map(|chained| &chained.message).filter(is_said) {
+    for message in chain.iter().map(|chained| &chained.message).filter(|message| !is_own_note(message)) {
+        if message.summary {
+            turns.extend(message.content.iter().filter_map(Part::as_text).flat_map(carried));
+            continue;
+        }
         let texts = message.content.iter().filter_map(Part::as_text).map(str::to_owned).collect::<Vec<_>>();
         turns.push(match message.role {
             Role::User => Turn::User(texts),
@@ -116,6 +126,13 @@ fn conversation(chain: &[Arc<ChainMessage>]) -> Vec<Turn> {
 
 fn is_own_note(message: &Message) -> bool {
     message.sender.as_ref().is_some_and(|sender| Some(&sender.run_id) == message.run_id.as_ref())
+}
+
+fn carried(summary: &str) -> Vec<Turn> {
+    let Some(Carried { text, answers }) = carried_request(summary) else { return Vec::new() };
+    let answers = usize::try_from(answers).unwrap_or(usize::MAX);
+    let answers = std::iter::repeat_n(Turn::Assistant(Vec::new()), answers.min(CARRIED_ANSWERS));
+    std::iter::once(Turn::User(vec![text])).chain(answers).collect()
 }
 
 fn failure(kind: FailKind) -> ModelError {

@@ -6,7 +6,8 @@ use ropewalk_protocol::{CallId, InteractionId, ItemId, Outcome, OutcomeStatus, P
 use super::{
     bench::Bench,
     fixtures::{
-        allowed, approval, branch, calls, declaring, outcome, says, settlement, submission, told, tool_call, waits_for,
+        allowed, approval, branch, calls, compaction, declaring, outcome, says, settlement, submission, told,
+        tool_call, waits_for,
     },
 };
 use crate::domain::{Change, Fact, PauseReason, World as _};
@@ -146,7 +147,7 @@ impl Driver {
 
     fn of_end(&mut self, run: RunId) -> Operation {
         let partial = self.rng.random_bool(0.5).then(|| "What was said".to_owned());
-        match self.rng.random_range(0..9) {
+        match self.rng.random_range(0..11) {
             6 => Box::new(move |change| {
                 change.pause_run(&run, PauseReason::Budget, "Enough.".to_owned());
             }),
@@ -155,6 +156,10 @@ impl Driver {
                 if change.state.runs.get(&run).is_some_and(|run| run.batch.is_none()) {
                     change.repair(&run, "It is not JSON.".to_owned());
                 }
+            }),
+            9..=10 => Box::new(move |change| {
+                let Some(covers) = change.state.branches[&branch()].head.clone() else { return };
+                change.compact(&run, compaction(covers, "What was said so far."));
             }),
             0 => Box::new(|change| change.recover()),
             1 => Box::new(move |change| {

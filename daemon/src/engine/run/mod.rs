@@ -7,6 +7,7 @@
 mod ask;
 mod before;
 mod client_call;
+mod compact;
 mod desk;
 mod driver;
 mod gate;
@@ -15,12 +16,16 @@ mod output;
 mod party;
 mod question;
 mod report;
-mod request;
+pub mod request;
 mod retry;
+pub mod room;
+mod shortening;
 mod shortfall;
 mod step;
+mod summarise;
 pub mod toolbox;
 mod waiting;
+mod workspace;
 
 use futures::FutureExt;
 use ropewalk_protocol::{By, OutcomeStatus, RunError, RunErrorKind, RunId, RunOutcome};

@@ -3,8 +3,10 @@
 mod budget;
 mod calls;
 pub(crate) mod client;
+mod context;
 mod crash;
 mod group;
+mod layers;
 pub(crate) mod life;
 mod loops;
 pub(crate) mod model;

@@ -93,6 +93,12 @@ impl Asked {
         let _ = self.says.send(Err(ModelError { kind, message, retryable: true, retry_after_ms }));
     }
 
+    /// The model refuses the request.
+    pub(crate) fn refuses(self, kind: RunErrorKind, message: &str) {
+        let message = message.to_owned();
+        let _ = self.says.send(Err(ModelError { kind, message, retryable: false, retry_after_ms: None }));
+    }
+
     /// Whether nobody listens any more.
     pub(crate) fn is_dropped(&self) -> bool {
         self.says.is_closed()
