@@ -69,7 +69,7 @@ pub const METHODS: &[MethodEntry] = entries![method:
     PolicySet, PolicyRemove, PolicyList,
     ThreadStart, ThreadResume, ThreadRead, ThreadList, ThreadUpdate, ThreadArchive, ThreadMessages, ThreadEvents,
     ThreadSubscribe, ThreadUnsubscribe, ThreadTools,
-    RunSubmit, RunStop, RunWait, RunRead, RunList, RunSkip,
+    RunSubmit, RunStop, RunWait, RunRead, RunList, RunSkip, RunResume,
     QueueList,
     InteractionList, InteractionSettle,
     ContextPreview,

@@ -42,6 +42,7 @@ pub(super) async fn an_unknown_id_of_each_noun_is_not_found(subject: Fresh) {
         ("run/wait", json!({"runId": "nope"}), "run"),
         ("run/read", json!({"runId": "nope"}), "run"),
         ("run/skip", json!({"threadId": thread, "branchId": "nope"}), "branch"),
+        ("run/resume", json!({"threadId": thread, "runId": "nope"}), "run"),
         ("queue/list", json!({"threadId": thread, "branchId": "nope"}), "branch"),
         ("interaction/settle", json!({"interactionId": "nope", "answer": {}}), "interaction"),
         ("interaction/list", json!({"threadId": "nope"}), "thread"),

@@ -107,6 +107,16 @@ scenarios! { $
             a16_a_tool_that_changed_while_its_approval_was_open_is_asked_about_again;
         clock:;
     }
+    budgets {
+        wire:
+            a_run_over_its_budget_of_calls_is_parked_before_the_next_and_resumed_under_its_id
+            a_run_over_its_budget_of_tokens_is_parked_before_it_asks_its_model_again
+            a_paused_run_is_stopped_like_any_other
+            ruling_15_a_run_whose_endpoint_is_switched_off_is_parked_and_goes_on_with_it
+            k12_a_run_that_repeats_itself_is_told_and_then_ends_as_stuck
+            k12_a_poll_whose_results_differ_is_no_repetition;
+        clock:;
+    }
     calling {
         wire:
             dyn_10_success_needs_at_least_one_content_item
@@ -229,6 +239,15 @@ scenarios! { $
             instructions_of_project_and_thread_reach_the_endpoint;
         clock:
             after_a_failure_the_history_is_accepted_and_goes_on;
+    }
+    outputs {
+        wire:
+            an_answer_that_fits_its_schema_is_in_the_outcome_as_data
+            an_answer_that_does_not_fit_is_mended_and_the_repairs_are_in_the_chain
+            an_answer_that_fits_after_no_repair_fails_its_run_and_stays_in_the_chain
+            k02_a_schema_is_told_to_the_endpoint_word_for_word_and_repairs_are_input_to_it
+            a_schema_that_cannot_be_used_is_refused_with_its_path;
+        clock:;
     }
     providers {
         wire:

@@ -86,6 +86,7 @@ struct Things {
     thread: Value,
     held: Value,
     asking: Value,
+    paused: Value,
     endpoints: [Value; 2],
 }
 
@@ -111,13 +112,19 @@ impl Things {
         let asks = bot.start(&[tool_with("act", json!({"approval": "ask"}))]).await;
         bot.call("run/submit", submit(&asks, "call act")).await;
         let asking = bot.asked("approval/request").await["params"]["interactionId"].clone();
+        // A run that is paused: the scripted model needs more tokens than it may have.
+        let paused = bot.start(&[]).await;
+        bot.call("settings/update", json!({"runMaxTokens": 1})).await;
+        let run = bot.call("run/submit", submit(&paused, "call nothing\nthen sleep 600000")).await["runId"].clone();
+        bot.call("run/wait", json!({"runId": run, "until": "blocked"})).await;
+        bot.call("settings/update", json!({"runMaxTokens": null})).await;
         let endpoints = [endpoints[0].clone(), endpoints[1].clone()];
-        Self { project, grant, policy, thread, held, asking, endpoints }
+        Self { project, grant, policy, thread, held, asking, paused, endpoints }
     }
 
     /// A body of each mutating method, and another one.
     fn bodies(&self, method: &str) -> (Value, Value) {
-        let Self { project, grant, policy, thread, held, asking, endpoints: [first, second] } = self;
+        let Self { project, grant, policy, thread, held, asking, paused, endpoints: [first, second] } = self;
         let (mut body, field, other) = match method {
             "settings/update" => (json!({"approvalMs": 5_000}), "approvalMs", json!(6_000)),
             "project/create" => (json!({"name": "one"}), "name", json!("two")),
@@ -137,6 +144,7 @@ impl Things {
             "thread/archive" => (json!({"threadId": thread}), "archived", json!(false)),
             "run/submit" => (json!({"threadId": held, "input": text("say queued")}), "input", text("else")),
             "run/stop" => (json!({"threadId": thread}), "runId", json!("x")),
+            "run/resume" => (json!({"threadId": paused}), "branchId", json!("x")),
             "run/skip" => (json!({"threadId": held}), "branchId", json!("x")),
             "interaction/settle" => (
                 json!({"interactionId": asking, "answer": {"decision": "decline"}}),

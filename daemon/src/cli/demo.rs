@@ -15,10 +15,10 @@ use super::{
     interrupts::Interrupts,
     out::Style,
     person::Person,
-    run::why,
     seen::Seen,
     session::Context,
     text::printable,
+    watch::why,
 };
 use crate::{
     embed::{EmbedConfig, EmbedHome, Embedded, embed},
@@ -59,6 +59,7 @@ pub(crate) async fn run(args: DemoArgs, context: &Context) -> Result<Exit, Failu
     embedded.stop(GRACE_MS).await;
     let exit = match ending? {
         Ending::Left => return Ok(Exit::LEFT),
+        Ending::Paused => return Ok(Exit::PAUSED),
         Ending::Ended(outcome) => end(&outcome, context),
     };
     say_what_next(nobody_asked, context);

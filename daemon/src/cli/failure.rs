@@ -22,6 +22,8 @@ impl Exit {
     pub(crate) const STOPPED: Self = Self(3);
     /// The daemon cannot be reached.
     pub(crate) const UNREACHABLE: Self = Self(4);
+    /// The run is paused until somebody resumes it.
+    pub(crate) const PAUSED: Self = Self(5);
     /// A second Ctrl-C left while the run went on.
     pub(crate) const LEFT: Self = Self(130);
 

@@ -2,7 +2,8 @@
 
 use ropewalk::{Client, Error, EventStream, Run, RunEvent};
 use ropewalk_protocol::{
-    BranchId, Event, Item, ItemBody, MessageId, QueueChange, RunId, RunOutcome, RunStopParams, ThreadId,
+    self as wire, BranchId, Event, Item, ItemBody, MessageId, QueueChange, RunId, RunOutcome, RunStatus, RunStopParams,
+    ThreadId,
 };
 
 use super::{
@@ -17,6 +18,8 @@ use super::{
 pub(crate) enum Ending {
     /// The run ended.
     Ended(Box<RunOutcome>),
+    /// The run is paused until somebody resumes it.
+    Paused,
     /// The person left; the run goes on.
     Left,
 }
@@ -49,10 +52,10 @@ pub(crate) async fn follow(
     mut show: impl FnMut(&RunEvent),
 ) -> Result<Ending, Failure> {
     let step = async move || match run.next().await {
-        Some(Ok(RunEvent::Completed(result))) => Some(Ok(result.outcome)),
+        Some(Ok(RunEvent::Completed(result))) => Some(Ok(Ending::Ended(Box::new(result.outcome)))),
         Some(Ok(event)) => {
             show(&event);
-            None
+            matches!(&event, RunEvent::State(run) if is_parked(run)).then_some(Ok(Ending::Paused))
         }
         Some(Err(error)) => Some(Err(error)),
         None => Some(Err(Error::Disconnected)),
@@ -83,10 +86,13 @@ pub(crate) async fn follow_wire(
 }
 
 impl Which {
-    /// How the run ended, if this is its end; an error when it will never begin.
-    fn end(&self, event: &Event) -> Option<Result<RunOutcome, Error>> {
+    /// How the run ended, if this is its end or a pause; an error when it will never begin.
+    fn end(&self, event: &Event) -> Option<Result<Ending, Error>> {
         match event {
-            Event::RunCompleted { run_id, outcome, .. } if *run_id == self.run_id => Some(Ok(outcome.clone())),
+            Event::RunCompleted { run_id, outcome, .. } if *run_id == self.run_id => {
+                Some(Ok(Ending::Ended(Box::new(outcome.clone()))))
+            }
+            Event::RunState { run } if run.run_id == self.run_id && is_parked(run) => Some(Ok(Ending::Paused)),
             Event::QueueChanged(change)
                 if change.change == QueueChange::Removed && change.message_id.as_ref() == Some(&self.message_id) =>
             {
@@ -97,19 +103,25 @@ impl Which {
     }
 }
 
+/// Whether a run is paused until somebody resumes it. One that is parked because the daemon goes is not: it goes on by
+/// itself.
+fn is_parked(run: &wire::Run) -> bool {
+    run.state == RunStatus::Paused && run.reason.as_deref() != Some("shutdown")
+}
+
 /// Takes steps until one of them is the end of the run. At the first press of Ctrl-C `stop` is called, at the second one
 /// nobody follows the run any more.
 async fn until_end(
     mut stop: impl FnMut(),
     interrupts: &mut Interrupts,
-    mut step: impl AsyncFnMut() -> Option<Result<RunOutcome, Error>>,
+    mut step: impl AsyncFnMut() -> Option<Result<Ending, Error>>,
 ) -> Result<Ending, Failure> {
     let mut is_asked = false;
     loop {
         tokio::select! {
             end = step() => match end {
                 None => {}
-                Some(Ok(outcome)) => return Ok(Ending::Ended(Box::new(outcome))),
+                Some(Ok(ending)) => return Ok(ending),
                 Some(Err(error)) => return Err(error.into()),
             },
             () = interrupts.next() => {

@@ -16,6 +16,7 @@ mod out;
 mod person;
 mod policy;
 mod question;
+mod resume;
 mod run;
 mod schema;
 mod seen;
@@ -24,6 +25,7 @@ mod settings;
 mod text;
 mod threads;
 mod transcript;
+mod watch;
 mod words;
 
 use std::{ffi::OsString, process::ExitCode};
@@ -64,6 +66,7 @@ struct Cli {
 enum Command {
     Demo(demo::DemoArgs),
     Run(run::RunArgs),
+    Resume(resume::ResumeArgs),
     Threads(threads::ThreadsArgs),
     Context(context::ContextArgs),
     Endpoint(endpoint::EndpointArgs),
@@ -101,6 +104,7 @@ async fn run_command(command: Command, context: &Context) -> Exit {
     let done = match command {
         Command::Demo(args) => demo::run(args, context).await,
         Command::Run(args) => run::run(args, context).await,
+        Command::Resume(args) => resume::run(args, context).await,
         Command::Threads(args) => threads::run(args, context).await,
         Command::Context(args) => context::run(args, context).await,
         Command::Endpoint(args) => endpoint::run(args, context).await,

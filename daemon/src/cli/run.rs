@@ -1,34 +1,24 @@
 //! `ropewalk run`: one run from a terminal, a script or a pipe.
 
 use std::{
+    fs,
     io::{self, Read},
     path::PathBuf,
 };
 
 use clap::Args;
-use ropewalk::{Approval, Client, EventStream, Part, Questions, Run, Thread, image_file};
-use ropewalk_protocol::{
-    ListParams, OutcomeStatus, ProjectList, QueueListParams, RunErrorKind, RunOutcome, RunParams, RunRead,
-    ThreadListParams, Unattended,
-};
+use ropewalk::{Client, Part, Run, Thread, image_file};
+use ropewalk_protocol::{ListParams, ProjectList, QueueListParams, ThreadListParams, Unattended};
+use serde_json::Value;
 
 use super::{
-    approve::Approver,
     failure::{Exit, Failure},
-    follow::{Ending, Stopper, Which, follow, follow_wire},
     interrupts::Interrupts,
-    out::Style,
-    person::Person,
-    question::Answerer,
     seen::Seen,
     session::{Context, named},
-    text::printable,
-    transcript::Transcript,
+    watch::{Deciders, Watching},
     words::words,
 };
-
-const NO_TERMINAL: &str = "there is no terminal to ask at";
-const NO_APPROVE: &str = "the run was started with --no-approve";
 
 /// Run a prompt and show what comes of it
 ///
@@ -43,6 +33,7 @@ Examples:
   git diff | ropewalk run --project . -
   ropewalk run --image shot.png \"What is wrong here?\"
   ropewalk run --json \"say hello\" | tail -n 1
+  ropewalk run --output-schema issue.json \"Which issue is this about? …\" | jq .number
 
 Exit codes:
   0    the run completed
@@ -50,6 +41,7 @@ Exit codes:
   2    the command line was wrong
   3    the run was stopped
   4    the daemon cannot be reached
+  5    the run is paused until it is resumed
   130  a second Ctrl-C left while the run went on")]
 pub(crate) struct RunArgs {
     /// What is said; `-` reads it from stdin
@@ -76,6 +68,9 @@ pub(crate) struct RunArgs {
     /// What happens to approvals and questions nobody can answer: they end, or the run waits for somebody to attach
     #[arg(long, value_name = "decline|wait", default_value = "decline", value_parser = words::<Unattended>(&["decline", "wait"]))]
     unattended: Unattended,
+    /// Print the final answer as JSON that fits the schema in this file; the run fails when the model gives none
+    #[arg(long, value_name = "FILE")]
+    output_schema: Option<PathBuf>,
     /// Decline every call that needs approval
     #[arg(long)]
     no_approve: bool,
@@ -86,9 +81,10 @@ pub(crate) async fn run(args: RunArgs, context: &Context) -> Result<Exit, Failur
     let input = input(&args).await?;
     let mut interrupts = Interrupts::of_process();
     let seen = Seen::default();
-    let (approver, answerer) = deciders(&args, &seen, context);
-    let tells_waiting = approver.is_none();
-    let client = connect(&args, context, approver, answerer).await?;
+    let schema = args.output_schema.as_ref().map(schema).transpose()?;
+    let deciders = Deciders::find(args.unattended, args.no_approve, &seen, context);
+    let tells_waiting = deciders.leave_it_to_others();
+    let client = connect(&args, context, deciders).await?;
     let thread = thread(&args, &client).await?;
     let mut request = thread.run(input).unattended(args.unattended);
     if let Some(wanted) = &args.endpoint {
@@ -97,18 +93,20 @@ pub(crate) async fn run(args: RunArgs, context: &Context) -> Result<Exit, Failur
             named("endpoint", wanted, &endpoints, |endpoint| &endpoint.endpoint_id, |endpoint| &endpoint.name)?;
         request = request.endpoint(endpoint.endpoint_id.clone());
     }
+    let wants_data = schema.is_some();
+    if let Some(schema) = schema {
+        request = request.output_schema(schema);
+    }
     // Reading begins before the request, so that no event is missed.
     let events = thread.events();
     let run = request.submit().await?;
-    let ending = if context.global.json {
-        watch_wire(events, run, &thread, &client, &mut interrupts, &seen, context).await
-    } else {
-        drop(events);
-        watch(run, &thread, &client, &mut interrupts, Transcript::new(&context.out, &seen, tells_waiting), context)
-            .await
-    };
+    if !context.global.json {
+        say_if_queued(&run, &thread, &client, context).await?;
+    }
+    let watching = Watching { client: &client, thread: &thread, context, seen: &seen, tells_waiting, wants_data };
+    let exit = watching.watch(run, events, &mut interrupts).await;
     client.close().await;
-    ending
+    exit
 }
 
 /// What is submitted. Looked at before a thread is started, which would stay behind with nothing in it.
@@ -142,43 +140,16 @@ fn prompt(argument: &str) -> Result<String, Failure> {
     Ok(prompt)
 }
 
-/// Who decides and answers. Nobody, when a run may wait and there is no terminal here: then whoever attaches does.
-fn deciders(args: &RunArgs, seen: &Seen, context: &Context) -> (Option<Approver>, Option<Answerer>) {
-    let person = Person::find(&context.out);
-    let waits = args.unattended == Unattended::Wait;
-    let approver = match (&person, args.no_approve) {
-        (_, true) => Some(Approver::Nothing(NO_APPROVE)),
-        (Some(person), false) => Some(Approver::Person(person.clone(), seen.clone())),
-        (None, false) => (!waits).then_some(Approver::Nothing(NO_TERMINAL)),
-    };
-    let answerer = match person {
-        Some(person) => Some(Answerer::Person(person, seen.clone())),
-        None => (!waits).then_some(Answerer::Nobody(NO_TERMINAL)),
-    };
-    (approver, answerer)
+/// The schema in a file.
+fn schema(path: &PathBuf) -> Result<Value, Failure> {
+    let shown = path.display();
+    let text = fs::read_to_string(path)
+        .map_err(|error| Failure::Usage(format!("The schema cannot be read from {shown}: {error}.")))?;
+    serde_json::from_str(&text).map_err(|error| Failure::Usage(format!("{shown} is not JSON: {error}.")))
 }
 
-async fn connect(
-    args: &RunArgs,
-    context: &Context,
-    approver: Option<Approver>,
-    answerer: Option<Answerer>,
-) -> Result<Client, Failure> {
-    let mut connect = context.connecting()?;
-    if let Some(approver) = approver {
-        let out = context.out.clone();
-        connect = connect.on_approval(move |approval: Approval| {
-            let (approver, out) = (approver.clone(), out.clone());
-            async move { approver.decide(&approval, &out).await }
-        });
-    }
-    if let Some(answerer) = answerer {
-        let out = context.out.clone();
-        connect = connect.on_input(move |questions: Questions| {
-            let (answerer, out) = (answerer.clone(), out.clone());
-            async move { answerer.answer(&questions, &out).await }
-        });
-    }
+async fn connect(args: &RunArgs, context: &Context, deciders: Deciders) -> Result<Client, Failure> {
+    let mut connect = deciders.register(context.connecting()?, context);
     if let Some(directory) = args.project.as_deref().filter(|project| is_directory(project)) {
         connect = connect.workspace(directory);
     }
@@ -213,67 +184,11 @@ async fn thread(args: &RunArgs, client: &Client) -> Result<Thread, Failure> {
     Ok(start.await?)
 }
 
-async fn watch(
-    run: Run,
-    thread: &Thread,
-    client: &Client,
-    interrupts: &mut Interrupts,
-    mut transcript: Transcript,
-    context: &Context,
-) -> Result<Exit, Failure> {
-    let out = &context.out;
-    let which = Which::of(&run, thread.id());
-    say_if_queued(&which, client, context).await?;
-    let stopper = Stopper::new(client, which.clone(), out);
-    let ending = follow(run, stopper, interrupts, |event| transcript.show(event)).await;
-    let goes_on = format!("thread {}; `ropewalk run --continue \"…\"` goes on here", which.thread_id);
-    match ending? {
-        Ending::Ended(outcome) => {
-            if let Some(why) = why(&outcome) {
-                out.note(&format!("{} {}", out.paint_note(Style::Red, "✗"), printable(&why)));
-            }
-            if outcome.error.as_ref().is_some_and(|error| error.kind == RunErrorKind::NoEndpoint) {
-                out.note("  `ropewalk endpoint list` shows the endpoints, `ropewalk endpoint use NAME` chooses one");
-            }
-            if out.notes_are_read() {
-                out.aside(&goes_on);
-            }
-            Ok(Exit::of_run(outcome.status))
-        }
-        Ending::Left => {
-            out.aside(&format!("Left the run to itself: {goes_on}"));
-            Ok(Exit::LEFT)
-        }
-    }
-}
-
-async fn watch_wire(
-    events: EventStream,
-    run: Run,
-    thread: &Thread,
-    client: &Client,
-    interrupts: &mut Interrupts,
-    seen: &Seen,
-    context: &Context,
-) -> Result<Exit, Failure> {
-    let which = Which::of(&run, thread.id());
-    drop(run);
-    let run_id = which.run_id.clone();
-    let stopper = Stopper::new(client, which, &context.out);
-    match follow_wire(events, stopper, interrupts, seen).await? {
-        Ending::Ended(outcome) => {
-            context.out.json_line(&client.call::<RunRead>(RunParams { run_id }).await?);
-            Ok(Exit::of_run(outcome.status))
-        }
-        Ending::Left => Ok(Exit::LEFT),
-    }
-}
-
 /// An input that waits shows nothing for a while; who typed it should know why.
-async fn say_if_queued(which: &Which, client: &Client, context: &Context) -> Result<(), Failure> {
-    let params = QueueListParams { thread_id: which.thread_id.clone(), branch_id: Some(which.branch_id.clone()) };
+async fn say_if_queued(run: &Run, thread: &Thread, client: &Client, context: &Context) -> Result<(), Failure> {
+    let params = QueueListParams { thread_id: thread.id().clone(), branch_id: Some(run.branch_id().clone()) };
     let queue = client.runs().queue(params).await?;
-    let Some(before) = queue.entries.iter().position(|entry| entry.message_id == which.message_id) else {
+    let Some(before) = queue.entries.iter().position(|entry| entry.message_id == *run.message_id()) else {
         return Ok(());
     };
     context.out.aside(&format!("… waits for the run under way, and {before} inputs before it"));
@@ -281,18 +196,4 @@ async fn say_if_queued(which: &Which, client: &Client, context: &Context) -> Res
         context.out.aside("  and they are held, because the last run ended badly: `run/skip` releases them");
     }
     Ok(())
-}
-
-/// Why a run did not complete, in a sentence.
-pub(crate) fn why(outcome: &RunOutcome) -> Option<String> {
-    let reason = outcome.error.as_ref().map(|error| error.message.as_str()).or(outcome.reason.as_deref());
-    let reason = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
-    let by = outcome.by.as_ref().and_then(|by| by.client_name.as_deref());
-    let by = by.map(|name| format!(" by {name}")).unwrap_or_default();
-    match outcome.status {
-        OutcomeStatus::Completed => None,
-        OutcomeStatus::Failed => Some(format!("The run failed{reason}")),
-        OutcomeStatus::Stopped => Some(format!("The run was stopped{by}{reason}")),
-        OutcomeStatus::Interrupted => Some(format!("The run was interrupted{reason}")),
-    }
 }

@@ -23,6 +23,8 @@ pub(crate) struct Transcript {
     calls: HashMap<ItemId, String>,
     /// Whether what waits for a person waits for somebody else than the one who reads this.
     tells_waiting: bool,
+    /// Whether the answer is the result of the command. Else it is shown like everything on the way to it.
+    answer_is_result: bool,
 }
 
 /// The text of an item, as far as it was shown.
@@ -41,7 +43,19 @@ enum Kind {
 impl Transcript {
     /// One that shows on these streams and remembers which calls it has shown. `tells_waiting` makes it say when the run waits for a person.
     pub(crate) fn new(out: &Out, seen: &Seen, tells_waiting: bool) -> Self {
-        Self { out: out.clone(), seen: seen.clone(), texts: HashMap::new(), calls: HashMap::new(), tells_waiting }
+        Self {
+            out: out.clone(),
+            seen: seen.clone(),
+            texts: HashMap::new(),
+            calls: HashMap::new(),
+            tells_waiting,
+            answer_is_result: true,
+        }
+    }
+
+    /// The same, with nothing on stdout.
+    pub(crate) fn without_result(self) -> Self {
+        Self { answer_is_result: false, ..self }
     }
 
     /// Shows an event.
@@ -100,8 +114,8 @@ impl Transcript {
         item.shown_bytes += new.len();
         item.ends_line = new.ends_with('\n');
         match item.kind {
-            Kind::Answer => self.out.print_foreign(new),
-            Kind::Reasoning => self.out.say(&self.out.paint_note(Style::Dim, &printable(new))),
+            Kind::Answer if self.answer_is_result => self.out.print_foreign(new),
+            Kind::Answer | Kind::Reasoning => self.out.say(&self.out.paint_note(Style::Dim, &printable(new))),
         }
     }
 
@@ -113,8 +127,8 @@ impl Transcript {
         let shown = self.texts.remove(&item.item_id);
         if shown.is_some_and(|text| text.shown_bytes > 0 && !text.ends_line) {
             match kind {
-                Kind::Answer => self.out.print("\n"),
-                Kind::Reasoning => self.out.say("\n"),
+                Kind::Answer if self.answer_is_result => self.out.print("\n"),
+                Kind::Answer | Kind::Reasoning => self.out.say("\n"),
             }
         }
         if incomplete {

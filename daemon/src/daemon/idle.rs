@@ -1,6 +1,8 @@
-//! Going away when nobody needs the daemon: no run, no open interaction, no connection for a while (ruling 47).
+//! Going away when nobody needs the daemon: no run that works, no open interaction, no connection for a while (ruling 47).
 
 use std::{sync::Arc, time::Duration};
+
+use ropewalk_protocol::RunStatus;
 
 use super::Daemon;
 
@@ -44,7 +46,8 @@ fn is_idle(daemon: &Daemon) -> bool {
         return false;
     }
     let works = match daemon.engine.counts() {
-        Ok((runs, interactions)) => !runs.is_empty() || interactions > 0,
+        // A paused run waits for somebody to resume it, and lasts.
+        Ok((runs, interactions)) => runs.keys().any(|state| *state != RunStatus::Paused) || interactions > 0,
         // What cannot be read might be work.
         Err(_) => true,
     };

@@ -29,10 +29,11 @@ impl ThreadState {
             Event::RunState { run } => {
                 if let Some(state) = self.run_mut(&run.run_id) {
                     state.run = run.clone();
+                    state.allowance.run_is(run, at);
                 }
             }
-            Event::ItemStarted { item } => self.apply_item_started(item),
-            Event::ItemCompleted { item } => self.apply_item_completed(item),
+            Event::ItemStarted { item } => self.apply_item_started(item, at),
+            Event::ItemCompleted { item } => self.apply_item_completed(item, at),
             Event::InteractionOpened { interaction } => {
                 self.touched.interactions.insert(interaction.interaction_id.clone());
                 self.interactions.insert(interaction.interaction_id.clone(), interaction.clone());
@@ -73,18 +74,17 @@ impl ThreadState {
                     self.tool_sets.insert(owner, ToolSet { lasting: *lasting, tools: tools.clone() });
                 }
             }
-            Fact::Queued(queued) => {
-                for (id, branch) in &mut self.branches {
-                    if let Some(input) = branch.queue.iter_mut().find(|input| input.entry.run_id == queued.run_id) {
-                        input.run = queued.clone();
-                        self.touched.queued.insert((id.clone(), queued.run_id.clone()));
-                    }
-                }
-            }
+            Fact::Queued(queued) => self.apply_queued(queued),
             Fact::OutputSchema { run_id, schema } => {
-                if let Some(state) = self.run_mut(run_id) {
-                    state.output_schema = Some(schema.clone());
-                }
+                self.with_run(run_id, |state| state.output_schema = Some(schema.clone()));
+            }
+            Fact::Repair { run_id, repairs } => self.with_run(run_id, |state| state.repairs = *repairs),
+            Fact::Result { run_id, digest } => self.with_run(run_id, |state| state.repeats.result(digest)),
+            Fact::Allowance { run_id, calls_before, tokens_before, worked_ms, at } => {
+                let begin = |state: &mut RunState| {
+                    state.allowance.begin(*calls_before, *tokens_before, *worked_ms, *at);
+                };
+                self.with_run(run_id, begin);
             }
             Fact::Answer { run_id, message_id, items, from_seq, calls, provider_parts } => {
                 let batch = Batch {
@@ -138,10 +138,26 @@ impl ThreadState {
         self.run_mut(run_id)?.batch.as_mut()?.calls.iter_mut().find(|call| call.call.call_id == *call_id)
     }
 
+    /// Changes a run, unless it is over.
+    fn with_run(&mut self, run_id: &RunId, change: impl FnOnce(&mut RunState)) {
+        if let Some(state) = self.run_mut(run_id) {
+            change(state);
+        }
+    }
+
     fn run_mut(&mut self, run_id: &RunId) -> Option<&mut RunState> {
         let state = self.runs.get_mut(run_id)?;
         self.touched.runs.insert(run_id.clone());
         Some(state)
+    }
+
+    fn apply_queued(&mut self, queued: &QueuedRun) {
+        for (id, branch) in &mut self.branches {
+            if let Some(input) = branch.queue.iter_mut().find(|input| input.entry.run_id == queued.run_id) {
+                input.run = queued.clone();
+                self.touched.queued.insert((id.clone(), queued.run_id.clone()));
+            }
+        }
     }
 
     fn note_order(&mut self) {
@@ -220,7 +236,9 @@ impl ThreadState {
             self.touched.branches.insert(run.branch_id.clone());
         }
         self.touched.runs.insert(run.run_id.clone());
-        self.runs.insert(run.run_id.clone(), RunState::new(run.clone(), self.thread.seq));
+        let mut state = RunState::new(run.clone(), self.thread.seq);
+        state.allowance.run_is(run, at);
+        self.runs.insert(run.run_id.clone(), state);
     }
 
     fn apply_run_completed(&mut self, run_id: &RunId, at: Timestamp, finish: impl FnOnce(&mut Run)) {
@@ -238,15 +256,16 @@ impl ThreadState {
         self.touched.ended.push((state.run, state.from_seq));
     }
 
-    fn apply_item_started(&mut self, item: &Item) {
+    fn apply_item_started(&mut self, item: &Item, at: Timestamp) {
         let seq = self.thread.seq;
         let Some(run_id) = &item.run_id else { return };
         if let Some(state) = self.run_mut(run_id) {
             state.open_items.insert(item.item_id.clone(), (seq, item.clone()));
+            state.allowance.count(at);
         }
     }
 
-    fn apply_item_completed(&mut self, item: &Item) {
+    fn apply_item_completed(&mut self, item: &Item, at: Timestamp) {
         if let ItemBody::UserMessage { content, .. } = &item.body
             && self.first_line.is_none()
         {
@@ -256,6 +275,7 @@ impl ThreadState {
         let Some(state) = self.run_mut(run_id) else { return };
         state.open_items.remove(&item.item_id);
         state.checkpoints.remove(&item.item_id);
+        state.allowance.count(at);
         if let ItemBody::ToolCall(call) = &item.body
             && let Some(batch) = &mut state.batch
             && let Some(done) = batch.calls.iter_mut().find(|known| known.call.call_id == call.call_id)
@@ -303,6 +323,7 @@ impl ThreadState {
                 && state.batch.as_ref().is_some_and(|batch| messages.iter().any(|m| m.message_id == batch.message_id))
             {
                 state.batch = None;
+                state.repeats.step_is_over();
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Why an operation on a thread is refused.
 
-use ropewalk_protocol::{BranchId, ClientRef, RunId};
+use ropewalk_protocol::{BranchId, ClientRef, RunId, RunStatus};
 
 /// Why an operation on a thread is refused. Nothing has changed then.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -11,6 +11,12 @@ pub enum DomainError {
     /// There is no such run, or it has ended.
     #[error("there is no run {0} under way")]
     NoRun(RunId),
+    /// The run is not paused.
+    #[error("the run is {0:?} and not paused")]
+    NotPaused(RunStatus),
+    /// There is no endpoint the run may use.
+    #[error("no endpoint can be used")]
+    NoEndpoint,
     /// Too many inputs wait on the branch.
     #[error("{0} inputs wait on this branch already")]
     QueueFull(u64),

@@ -40,6 +40,33 @@ pub enum Fact {
         /// The schema.
         schema: Value,
     },
+    /// The model is told that its final answer does not fit the schema.
+    Repair {
+        /// The run.
+        run_id: RunId,
+        /// How often it has been told with this.
+        repairs: u64,
+    },
+    /// A call has come to something.
+    Result {
+        /// The run.
+        run_id: RunId,
+        /// Stands for the call's name, its arguments and its result.
+        digest: String,
+    },
+    /// Where the run's budgets begin to count, or how long it has worked. All numbers are whole ones, as those of a step.
+    Allowance {
+        /// The run.
+        run_id: RunId,
+        /// Tool calls that were done before.
+        calls_before: u64,
+        /// Tokens that were used before.
+        tokens_before: u64,
+        /// How long it has worked, in milliseconds.
+        worked_ms: u64,
+        /// Up to when that is counted.
+        at: Timestamp,
+    },
     /// The model has answered. All numbers are those of the whole run, this answer included, so that it does not matter
     /// whether an event of the same record, which is read before it, has them already.
     Step {

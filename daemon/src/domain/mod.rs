@@ -5,6 +5,7 @@
 //! and [`Fact`]s for us. Both go through [`ThreadState::apply`], the only place where a thread changes, now and when a
 //! log is read again. What has to happen outside afterwards is left as [`Effect`]s.
 
+mod allowance;
 mod apply;
 mod calls;
 mod chain;
@@ -14,8 +15,10 @@ mod fact;
 mod header;
 mod interactions;
 mod notes;
+mod pausing;
 mod queue;
 mod recovery;
+mod repeats;
 mod runs;
 mod state;
 mod steps;
@@ -25,6 +28,7 @@ mod tool_sets;
 #[cfg(test)]
 pub(crate) mod tests;
 
+pub use allowance::{Allowance, Used};
 pub use apply::OfferedAgain;
 pub use calls::CallEnd;
 pub use chain::{ChainMessage, ChainReader, Link, ProviderParts};
@@ -34,7 +38,9 @@ pub use fact::{AnsweredCall, Fact, Joined, QueuedRun};
 pub use header::StartThread;
 pub use interactions::{Opening, Settlement};
 pub use notes::Notice;
+pub use pausing::PauseReason;
 pub use queue::{Submission, Submitted, queued_run};
+pub use repeats::Repeats;
 pub use runs::Partial;
 pub use state::{Batch, BatchCall, BranchState, QueuedInput, RunState, ThreadState, ToolSet, Touched};
 pub use steps::Answered;

@@ -2,7 +2,7 @@
 
 use ropewalk_protocol::{Delivery, Event, Item, ItemBody, ItemState, MessageId, Part, Role, RunId, Sender, Severity};
 
-use super::{Change, Joined};
+use super::{Change, Fact, Joined};
 
 /// Something a person should know of a run. It never enters the model's context.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,6 +33,14 @@ impl Change<'_> {
             body: ItemBody::Notice { code: code.to_owned(), text },
         };
         self.event(Event::ItemCompleted { item });
+    }
+
+    /// Tells the model that its final answer does not fit the schema, and counts how often it was told.
+    pub fn repair(&mut self, run_id: &RunId, text: String) {
+        let Some(state) = self.state.runs.get(run_id) else { return };
+        let repairs = state.repairs + 1;
+        self.fact(Fact::Repair { run_id: run_id.clone(), repairs });
+        self.note(run_id, "outputRepair", text);
     }
 
     /// Tells the model something in the place of a user: a message that joins the chain and says, in its sender, that it

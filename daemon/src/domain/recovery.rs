@@ -13,6 +13,7 @@ impl Change<'_> {
     /// they are.
     pub fn recover(&mut self) {
         for run_id in self.runs_under_way() {
+            self.forget_absence(&run_id);
             self.take_up(&run_id);
         }
         let branches: Vec<_> = self.state.branches.keys().cloned().collect();
@@ -21,12 +22,13 @@ impl Change<'_> {
         }
     }
 
-    /// Nobody drives the thread's runs any more, because a record of it could not be stored. Those that were working off
-    /// calls are taken up again, and the rest end as `outcome` says: taking them up would ask their model once more for
-    /// every record that fails.
+    /// Nobody drives the thread's runs any more, because a record of it could not be stored. Those that are paused stay as
+    /// they are, those that were working off calls are taken up again, and the rest end as `outcome` says: taking them up
+    /// would ask their model once more for every record that fails.
     pub fn rescue(&mut self, outcome: &RunOutcome) {
         for run_id in self.runs_under_way() {
             match self.state.runs.get(&run_id) {
+                Some(state) if state.run.state == RunStatus::Paused => {}
                 Some(state) if state.batch.is_none() => self.finish_run(&run_id, outcome.clone(), FORGOTTEN),
                 _ => self.take_up(&run_id),
             }

@@ -12,7 +12,7 @@ use ropewalk_protocol::{
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{AnsweredCall, ClientTool, Line, Link, ProviderParts, QueuedRun, Summary};
+use super::{Allowance, AnsweredCall, ClientTool, Line, Link, ProviderParts, QueuedRun, Repeats, Summary};
 
 /// Everything about a thread that decides what may happen next. Bounded: history is in the log.
 #[derive(Clone, Debug, PartialEq)]
@@ -86,6 +86,15 @@ pub struct RunState {
     /// Calls each tool has had, by flat name.
     #[serde(default)]
     pub calls_by_tool: BTreeMap<String, u64>,
+    /// How often its model was told that its final answer does not fit the schema.
+    #[serde(default)]
+    pub repairs: u64,
+    /// What its calls have come to.
+    #[serde(default)]
+    pub repeats: Repeats,
+    /// What counts against its budgets.
+    #[serde(default)]
+    pub allowance: Allowance,
 }
 
 /// The calls of one answer of the model.
@@ -185,7 +194,7 @@ impl BranchState {
 impl RunState {
     /// A run that begins now.
     #[must_use]
-    pub const fn new(run: Run, from_seq: Seq) -> Self {
+    pub fn new(run: Run, from_seq: Seq) -> Self {
         Self {
             run,
             from_seq,
@@ -194,6 +203,9 @@ impl RunState {
             open_items: BTreeMap::new(),
             checkpoints: BTreeMap::new(),
             calls_by_tool: BTreeMap::new(),
+            repairs: 0,
+            repeats: Repeats::default(),
+            allowance: Allowance::default(),
         }
     }
 

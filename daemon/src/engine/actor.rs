@@ -135,9 +135,10 @@ impl Actor {
         }))
     }
 
-    /// A thread without work, without clients and without mail needs nobody.
+    /// A thread without work, without clients and without mail needs nobody. A paused run is no work.
     fn may_sleep(&self) -> bool {
-        let busy = !self.state.runs.is_empty() || !self.live.attached.is_empty() || self.handle.bus().has_subscribers();
+        let works = self.state.runs.values().any(|state| state.run.state != RunStatus::Paused);
+        let busy = works || !self.live.attached.is_empty() || self.handle.bus().has_subscribers();
         !busy && self.handle.inner.engine.release(self.handle.id(), || self.jobs.is_empty())
     }
 

@@ -2,8 +2,11 @@
 
 use ropewalk_protocol::{
     ErrorDetail, Part, RpcError,
-    limits::{IMAGE_BYTES, INPUT_PARTS, MAX_MESSAGE_BYTES},
+    limits::{IMAGE_BYTES, INPUT_PARTS, MAX_MESSAGE_BYTES, SCHEMA_BYTES, SCHEMA_LEVELS},
 };
+use serde_json::Value;
+
+use crate::tools::schema::{Schema, SchemaProblem};
 
 use crate::tools::media::{MediaProblem, check_image};
 
@@ -63,6 +66,28 @@ pub(super) fn input(parts: &[Part]) -> Result<(), RpcError> {
     }
     parts.iter().enumerate().try_for_each(|(index, part)| input_part(&format!("/input/{index}"), part))?;
     fits_in_a_line(parts)
+}
+
+/// The schema of a final answer: bounded like that of a tool, and of any type at its root.
+pub(super) fn output_schema(schema: Option<&Value>) -> Result<(), RpcError> {
+    let too_large = |what: &str, unit: &str, limit, actual| {
+        let message = format!(
+            "The schema at /outputSchema has {actual} {unit}; at most {limit} are allowed. Ask for less at once."
+        );
+        RpcError::new(ErrorDetail::TooLarge { limit, actual, what: what.to_owned() }, message)
+    };
+    match schema.map(Schema::compile) {
+        None | Some(Ok(_)) => Ok(()),
+        Some(Err(SchemaProblem::TooManyBytes(actual))) => Err(too_large("schema", "bytes", SCHEMA_BYTES, actual)),
+        Some(Err(SchemaProblem::TooManyLevels(actual))) => {
+            Err(too_large("schema levels", "levels of nesting", SCHEMA_LEVELS, actual))
+        }
+        Some(Err(SchemaProblem::Refused { path, reason })) => {
+            let path = format!("/outputSchema{path}");
+            let message = format!("The schema of the answer cannot be used: {path} {reason}.");
+            Err(RpcError::invalid_params(path, reason, message))
+        }
+    }
 }
 
 /// What is stored must fit in a line of ours again, together with what we say of it.

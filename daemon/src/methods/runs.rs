@@ -4,8 +4,8 @@ use std::{sync::Arc, time::Duration};
 
 use ropewalk_protocol::{
     BranchId, ErrorDetail, Mode, Page, Queue, QueueListParams, RpcError, Run, RunId, RunListParams, RunParams,
-    RunResult, RunSkipParams, RunSkipped, RunStatus, RunStopParams, RunStopped, RunSubmitParams, RunSubmitted,
-    RunWaitParams, RunWaited, Seq, WaitUntil, WaitingKind,
+    RunResult, RunResumeParams, RunResumed, RunSkipParams, RunSkipped, RunStatus, RunStopParams, RunStopped,
+    RunSubmitParams, RunSubmitted, RunWaitParams, RunWaited, Seq, WaitUntil, WaitingKind,
 };
 
 use super::{caller::operation, check, threads::known_endpoint};
@@ -33,6 +33,7 @@ pub async fn submit(call: Call, params: RunSubmitParams) -> Result<RunSubmitted,
     let thread = call.daemon.engine.thread(&params.thread_id)?;
     check_built(&params)?;
     check::input(&params.input)?;
+    check::output_schema(params.output_schema.as_ref())?;
     known_endpoint(&call.daemon, params.endpoint_id.as_ref())?;
     let wait_ms = check::range("/waitTimeoutMs", params.wait_timeout_ms.unwrap_or(WAIT_MS), MIN_WAIT_MS, MAX_WAIT_MS)?;
     let waits = params.wait.unwrap_or(false);
@@ -131,6 +132,20 @@ pub async fn skip(call: Call, params: RunSkipParams) -> Result<RunSkipped, RpcEr
     thread.skip(branch_id, operation(&call)).await
 }
 
+/// `run/resume`
+///
+/// # Errors
+/// `notFound` (thread, branch, run), `invalidState`, `unavailable`.
+pub async fn resume(call: Call, params: RunResumeParams) -> Result<RunResumed, RpcError> {
+    if let Some(damage) = call.daemon.catalogue.damage() {
+        return Err(storage_error(damage));
+    }
+    let thread = call.daemon.engine.thread(&params.thread_id)?;
+    let branch_id = params.branch_id.unwrap_or_else(|| BranchId::from(params.thread_id));
+    call.keep_until_answered(call.client.feed().hold());
+    thread.resume_run(branch_id, params.run_id, operation(&call)).await
+}
+
 /// `queue/list`
 ///
 /// # Errors
@@ -148,7 +163,7 @@ fn request(call: &Call, params: RunSubmitParams) -> SubmitRequest {
             operation_id: params.operation_id,
             asked_endpoint: params.endpoint_id,
             unattended: params.unattended.unwrap_or_default(),
-            output_schema: None,
+            output_schema: params.output_schema,
         },
         operation: operation(call),
     }
@@ -162,7 +177,6 @@ fn check_built(params: &RunSubmitParams) -> Result<(), RpcError> {
         return Err(RpcError::invalid_params("/mode", "not_built", message));
     }
     let unbuilt = [
-        ("/outputSchema", params.output_schema.is_some()),
         ("/fromMessageId", params.from_message_id.is_some()),
         ("/expectedRunId", params.expected_run_id.is_some()),
         ("/title", params.title.is_some()),

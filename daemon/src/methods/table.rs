@@ -50,6 +50,7 @@ pub fn table() -> Table {
         .on::<p::RunRead>(runs::read)
         .on::<p::RunList>(runs::list)
         .on::<p::RunSkip>(runs::skip)
+        .on::<p::RunResume>(runs::resume)
         .on::<p::QueueList>(runs::queue)
         .on::<p::ContextPreview>(context::preview)
         .on::<p::InteractionList>(interactions::list)

@@ -3,7 +3,7 @@
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 
 use futures::{StreamExt, stream, stream::BoxStream};
-use ropewalk_protocol::{Part, Role, RunErrorKind, Usage};
+use ropewalk_protocol::{Message, Part, Role, RunErrorKind, Usage};
 use ropewalk_script::{Action, FailKind, Turn, resolve_name, respond};
 use serde::{Deserialize, de::IntoDeserializer};
 
@@ -98,11 +98,12 @@ impl Performance {
 }
 
 /// The chain as the script engine reads it. What a summary says is nobody's input; the request it carries is, with as many
-/// answers as were given to it, so that a script goes on where it was.
+/// answers as were given to it, so that a script goes on where it was. What a run was told by itself is nobody's input
+/// either: the answer to that is the script's next block.
 fn conversation(chain: &[Arc<ChainMessage>]) -> Vec<Turn> {
     let mut calls = Vec::new();
     let mut turns = Vec::with_capacity(chain.len());
-    for message in chain.iter().map(|chained| &chained.message) {
+    for message in chain.iter().map(|chained| &chained.message).filter(|message| !is_own_note(message)) {
         if message.summary {
             turns.extend(message.content.iter().filter_map(Part::as_text).flat_map(carried));
             continue;
@@ -121,6 +122,10 @@ fn conversation(chain: &[Arc<ChainMessage>]) -> Vec<Turn> {
         });
     }
     turns
+}
+
+fn is_own_note(message: &Message) -> bool {
+    message.sender.as_ref().is_some_and(|sender| Some(&sender.run_id) == message.run_id.as_ref())
 }
 
 fn carried(summary: &str) -> Vec<Turn> {

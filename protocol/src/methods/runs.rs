@@ -23,6 +23,8 @@ methods! {
     RunList = "run/list"(RunListParams) -> Page<Run>, ToDaemon, reads, Work;
     /// Leave a bad end as it is and release what waits behind it.
     RunSkip = "run/skip"(RunSkipParams) -> RunSkipped, ToDaemon, changes, Work;
+    /// Let a paused run go on under its id, with its whole budget.
+    RunResume = "run/resume"(RunResumeParams) -> RunResumed, ToDaemon, changes, Work;
     /// What waits on a branch.
     QueueList = "queue/list"(QueueListParams) -> Queue, ToDaemon, reads, Work;
 }
@@ -53,7 +55,7 @@ pub struct RunSubmitParams {
     /// The endpoint of this run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub endpoint_id: Option<EndpointId>,
-    /// JSON Schema of the final answer.
+    /// JSON Schema of the final answer, of any JSON type.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_schema: Option<Value>,
     /// What happens to a question nobody can answer; `decline` unless given.
@@ -226,6 +228,32 @@ pub struct RunSkipped {
     pub run: Option<Run>,
     /// Whether there was anything to release.
     pub released: bool,
+    /// Whether this is the stored answer of an operation that was asked for before.
+    pub replayed: bool,
+}
+
+/// Parameters of `run/resume`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RunResumeParams {
+    /// The thread.
+    pub thread_id: ThreadId,
+    /// The branch; the original one unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch_id: Option<BranchId>,
+    /// Which run; the one of the branch unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run_id: Option<RunId>,
+    /// Makes a repeat recognisable.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operation_id: Option<OperationId>,
+}
+
+/// The answer to `run/resume`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RunResumed {
+    /// The run that goes on.
+    pub run: Run,
     /// Whether this is the stored answer of an operation that was asked for before.
     pub replayed: bool,
 }

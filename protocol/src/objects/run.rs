@@ -100,6 +100,21 @@ impl RunStatus {
     pub const fn is_terminal(self) -> bool {
         matches!(self, Self::Completed | Self::Failed | Self::Stopped | Self::Interrupted)
     }
+
+    /// The word the wire has for it.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Queued => "queued",
+            Self::Running => "running",
+            Self::Waiting => "waiting",
+            Self::Paused => "paused",
+            Self::Completed => "completed",
+            Self::Failed => "failed",
+            Self::Stopped => "stopped",
+            Self::Interrupted => "interrupted",
+        }
+    }
 }
 
 /// What happens to an approval or question that no attached client can answer.

@@ -22,6 +22,8 @@ impl Runs {
         list = RunList;
         /// Leaves a bad end as it is and releases what waits behind it.
         skip = RunSkip;
+        /// Lets a paused run go on under its id, with its whole budget.
+        resume = RunResume;
         /// What waits on a branch.
         queue = QueueList;
     }

@@ -29,6 +29,11 @@ impl Run {
         Self { thread, events, picker, ended: false }
     }
 
+    /// A run that goes on.
+    pub(crate) fn resumed(thread: Thread, events: EventStream, run: ropewalk_protocol::Run) -> Self {
+        Self::new(thread, events, Picker::new(run.run_id, run.branch_id, run.message_id))
+    }
+
     /// The run's id.
     #[must_use]
     pub const fn id(&self) -> &RunId {

@@ -95,7 +95,8 @@ impl RunRequest {
         self
     }
 
-    /// The type of the final answer, which is then in the outcome's `structured`.
+    /// The type of the final answer, which [`RunResult::output`] then gives. The model may mend an answer that does not
+    /// fit twice; then the run fails with `outputInvalid`.
     pub fn output<T: JsonSchema>(self) -> Self {
         self.output_schema(crate::tools::output_schema::<T>())
     }

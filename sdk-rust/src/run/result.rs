@@ -1,6 +1,7 @@
 //! How a run ended.
 
-use ropewalk_protocol::{BranchId, ChangeSet, MessageId, OutcomeStatus, RunId, RunOutcome, Usage};
+use ropewalk_protocol::{BranchId, ChangeSet, MessageId, Method, OutcomeStatus, RunId, RunOutcome, RunSubmit, Usage};
+use serde::de::DeserializeOwned;
 
 use crate::Error;
 
@@ -35,6 +36,29 @@ impl RunResult {
     #[must_use]
     pub fn text(&self) -> &str {
         self.outcome.text.as_deref().unwrap_or_default()
+    }
+
+    /// The final answer as a value, for a run whose answer was asked for with
+    /// [`RunRequest::output`](crate::RunRequest::output).
+    ///
+    /// ```no_run
+    /// # async fn example(thread: ropewalk::Thread) -> Result<(), ropewalk::Error> {
+    /// #[derive(serde::Deserialize, schemars::JsonSchema)]
+    /// struct Issue {
+    ///     number: u64,
+    /// }
+    /// let issue: Issue = thread.run("Which issue is this about?").output::<Issue>().await?.output()?;
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::RunNotCompleted`], and [`Error::Unreadable`] when no schema was asked for, or that of another type.
+    pub fn output<T: DeserializeOwned>(self) -> Result<T, Error> {
+        let data = self.into_result()?.outcome.structured;
+        let unreadable = |reason: String| Error::Unreadable { method: RunSubmit::NAME.to_owned(), reason };
+        let data =
+            data.ok_or_else(|| unreadable("the run has no answer as data; ask for it with `output`".to_owned()))?;
+        serde_json::from_value(data).map_err(|error| unreadable(error.to_string()))
     }
 
     /// Whether the run ended well.

@@ -6,14 +6,14 @@ mod registration;
 use std::fmt;
 
 use ropewalk_protocol::{
-    Seq, Thread as Header, ThreadId, ThreadParams, ThreadRead, ThreadResume, ThreadTools as ThreadToolsMethod,
-    ThreadToolsParams, ThreadUnsubscribe, Tool as EffectiveTool,
+    RunId, RunResume, RunResumeParams, Seq, Thread as Header, ThreadId, ThreadParams, ThreadRead, ThreadResume,
+    ThreadTools as ThreadToolsMethod, ThreadToolsParams, ThreadUnsubscribe, Tool as EffectiveTool,
 };
 
 pub use open::{ResumeThread, Resumed, StartThread};
 pub use registration::Registration;
 
-use crate::{Client, Error, EventStream, Input, RunRequest, Tool};
+use crate::{Client, Error, EventStream, Input, Run, RunRequest, Tool};
 
 /// A thread this client is attached to: it is sent the events, offered the approvals and questions, and called for the
 /// tools.
@@ -56,6 +56,22 @@ impl Thread {
     /// ```
     pub fn run(&self, input: impl Into<Input>) -> RunRequest {
         RunRequest::new(self.clone(), input.into())
+    }
+
+    /// Lets a paused run go on under its id: this one, or the one of the thread's original branch. What follows are its
+    /// events from now on.
+    ///
+    /// A run is paused when it has used up a budget of the settings, or when its endpoint goes while it works.
+    ///
+    /// # Errors
+    /// As [`Client::call`]; `invalidState` for a run that is not paused.
+    pub async fn resume_run(&self, run: impl Into<Option<RunId>>) -> Result<Run, Error> {
+        // Reading begins before the request, so that no event of the run is missed.
+        let events = self.events();
+        let operation_id = Some(crate::ids::fresh().into());
+        let params = RunResumeParams { thread_id: self.id.clone(), branch_id: None, run_id: run.into(), operation_id };
+        let run = self.client.call::<RunResume>(params).await?.run;
+        Ok(Run::resumed(self.clone(), events, run))
     }
 
     /// The thread's events from now on, of all its runs and branches.

@@ -203,3 +203,42 @@ async fn a_long_silence_of_a_daemon_that_is_well_is_waited_out() {
     fake.event("th-1", 4, completed("run-1", json!({"status": "completed", "text": "at last"})));
     assert_eq!(running.await.unwrap().unwrap().text(), "at last");
 }
+
+#[tokio::test]
+async fn an_answer_as_data_is_a_value_of_the_type_that_was_asked_for() {
+    #[derive(Debug, PartialEq, serde::Deserialize, schemars::JsonSchema)]
+    struct Issue {
+        number: u64,
+    }
+    for (structured, expected) in [(json!({"number": 7}), Some(Issue { number: 7 })), (json!({"number": "7"}), None)] {
+        let (mut fake, thread) = attached(Tools::new()).await;
+        fake.hold("run/submit");
+        let running = tokio::spawn(thread.run("which?").output::<Issue>().into_future());
+        let (_, params, responder) = fake.next().await;
+        assert_eq!(params["outputSchema"]["required"], json!(["number"]), "{params}");
+        responder.ok(&submitted("run-1"));
+        fake.event("th-1", 4, json!({"type": "runStarted", "run": run("run-1", "running")}));
+        let outcome = json!({"status": "completed", "text": structured.to_string(), "structured": structured});
+        fake.event("th-1", 5, completed("run-1", outcome));
+        let output = in_time(running).await.unwrap().unwrap().output::<Issue>();
+        match expected {
+            Some(issue) => assert_eq!(output.unwrap(), issue),
+            None => assert!(matches!(output, Err(Error::Unreadable { .. }))),
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_paused_run_that_is_resumed_is_followed_to_its_end() {
+    let (mut fake, thread) = attached(Tools::new()).await;
+    fake.hold("run/resume");
+    let resuming = tokio::spawn(async move { thread.resume_run(None).await });
+    let (_, params, responder) = fake.next().await;
+    assert_eq!((&params["threadId"], params.get("runId")), (&json!("th-1"), None));
+    responder.ok(&json!({"run": run("run-1", "running"), "replayed": false}));
+    let resumed = in_time(resuming).await.unwrap().unwrap();
+    assert_eq!(resumed.id().as_str(), "run-1");
+    fake.event("th-1", 4, json!({"type": "runState", "run": run("run-1", "running")}));
+    fake.event("th-1", 5, completed("run-1", json!({"status": "completed", "text": "on and on"})));
+    assert_eq!(in_time(resumed.result()).await.unwrap().text(), "on and on");
+}

@@ -2074,6 +2074,24 @@ export interface RunResult {
   /** The run. */
   run: Run;
 }
+/** Parameters of `run/resume`. */
+export interface RunResumeParams {
+  /** The thread. */
+  threadId: ThreadId;
+  /** The branch; the original one unless given. */
+  branchId?: BranchId;
+  /** Which run; the one of the branch unless given. */
+  runId?: RunId;
+  /** Makes a repeat recognisable. */
+  operationId?: OperationId;
+}
+/** The answer to `run/resume`. */
+export interface RunResumed {
+  /** The run that goes on. */
+  run: Run;
+  /** Whether this is the stored answer of an operation that was asked for before. */
+  replayed: boolean;
+}
 /** Parameters of `run/skip`. */
 export interface RunSkipParams {
   /** The thread. */
@@ -2128,7 +2146,7 @@ export interface RunSubmitParams {
   title?: string;
   /** The endpoint of this run. */
   endpointId?: EndpointId;
-  /** JSON Schema of the final answer. */
+  /** JSON Schema of the final answer, of any JSON type. */
   outputSchema?: unknown;
   /** What happens to a question nobody can answer; `decline` unless given. */
   unattended?: Unattended;
@@ -2614,6 +2632,8 @@ export interface DaemonMethods {
   "run/list": { params: RunListParams; result: RunPage };
   /** Leave a bad end as it is and release what waits behind it. */
   "run/skip": { params: RunSkipParams; result: RunSkipped };
+  /** Let a paused run go on under its id, with its whole budget. */
+  "run/resume": { params: RunResumeParams; result: RunResumed };
   /** What waits on a branch. */
   "queue/list": { params: QueueListParams; result: Queue };
   /** The interactions, oldest first; the open ones unless told otherwise. */
@@ -2751,6 +2771,7 @@ export const mutatingMethods = [
   "run/submit",
   "run/stop",
   "run/skip",
+  "run/resume",
   "interaction/settle",
   "endpoint/set",
   "endpoint/remove",

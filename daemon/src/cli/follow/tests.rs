@@ -21,7 +21,7 @@ async fn the_first_press_asks_for_a_stop_and_the_run_ends_as_it_does() {
         if asked.get() == 0 {
             return std::future::pending().await;
         }
-        Some(Ok(outcome(OutcomeStatus::Stopped)))
+        Some(Ok(Ending::Ended(Box::new(outcome(OutcomeStatus::Stopped)))))
     };
     let ending = until_end(|| asked.set(asked.get() + 1), &mut interrupts, step).await.unwrap();
     assert_eq!(asked.get(), 1);

@@ -284,3 +284,38 @@ async fn the_schema_is_printed_without_a_daemon() {
     let hash = command(nowhere.path(), &["schema", "--hash"]).await;
     assert_eq!(hash.stdout.trim_end(), ropewalk_protocol::schema_hash());
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_with_a_schema_prints_data_alone_and_a_paused_one_ends_the_command_until_it_is_resumed() {
+    let bench = Bench::new().await;
+    let file = bench.home.path().join("schema.json");
+    let file = file.to_str().unwrap();
+    std::fs::write(file, r#"{"type": "object", "required": ["n"]}"#).unwrap();
+    let done = bench.run(&["run", "--output-schema", file, "say seven\nthen say {\"n\":7}"]).await;
+    assert_eq!((done.exit, &*done.stdout), (Exit::DONE, "{\"n\":7}\n"), "{}", done.stderr);
+    assert!(done.stderr.contains("seven\n"), "{}", done.stderr);
+    let done = bench.run(&["run", "--output-schema", file, "hello"]).await;
+    assert_eq!((done.exit, &*done.stdout), (Exit::FAILED, ""));
+    assert!(done.stderr.contains("does not fit the output schema"), "{}", done.stderr);
+    std::fs::write(file, "{").unwrap();
+    let done = bench.run(&["run", "--output-schema", file, "hello"]).await;
+    assert_eq!(done.exit, Exit::USAGE);
+    assert!(done.stderr.contains("is not JSON"), "{}", done.stderr);
+
+    bench.run(&["settings", "set", "--run-max-tokens", "1"]).await;
+    let done = bench.run(&["run", "call nothing\nthen say done"]).await;
+    assert_eq!((done.exit, &*done.stdout), (Exit::PAUSED, ""));
+    let said = done.stderr.lines().rev().take(2).collect::<Vec<_>>();
+    assert!(said[1].starts_with("! The run has used") && said[1].contains("runMaxTokens"), "{}", done.stderr);
+    let thread = said[0].split("`ropewalk resume ").nth(1).unwrap().split('`').next().unwrap();
+    let done = bench.run(&["resume", thread]).await;
+    assert_eq!((done.exit, &*done.stdout), (Exit::DONE, "done\n"), "{}", done.stderr);
+    let done = bench.run(&["resume", thread]).await;
+    assert_eq!(done.exit, Exit::FAILED);
+    assert!(done.stderr.contains("There is no run on this branch that could go on"), "{}", done.stderr);
+
+    let done = bench.run(&["--json", "run", "call nothing\nthen say done"]).await;
+    assert_eq!(done.exit, Exit::PAUSED);
+    assert_eq!(done.json().last().unwrap()["run"]["reason"], "budget");
+    bench.end().await;
+}

@@ -10,7 +10,7 @@ use super::{
         tool_call, waits_for,
     },
 };
-use crate::domain::{Change, Fact, World as _};
+use crate::domain::{Change, Fact, PauseReason, World as _};
 
 const SEEDS: u64 = 16;
 const CHANGES: usize = 40;
@@ -81,7 +81,11 @@ impl Driver {
             let open: Vec<CallId> =
                 batch.calls.iter().filter(|call| !call.done).map(|call| call.call.call_id.clone()).collect();
             let call = open.choose(&mut self.rng).cloned().unwrap();
-            return Box::new(move |change| change.complete_call(&run, &call, told("a result")));
+            let digest = format!("digest {}", self.rng.random_range(0..3));
+            return Box::new(move |change| {
+                change.call_came_to(&run, digest);
+                change.complete_call(&run, &call, told("a result"));
+            });
         }
         let streaming: Vec<ItemId> = state.open_items.keys().cloned().collect();
         match (self.rng.random_range(0..4), streaming.first().cloned()) {
@@ -143,8 +147,17 @@ impl Driver {
 
     fn of_end(&mut self, run: RunId) -> Operation {
         let partial = self.rng.random_bool(0.5).then(|| "What was said".to_owned());
-        match self.rng.random_range(0..8) {
-            6..=7 => Box::new(move |change| {
+        match self.rng.random_range(0..11) {
+            6 => Box::new(move |change| {
+                change.pause_run(&run, PauseReason::Budget, "Enough.".to_owned());
+            }),
+            7 => Box::new(move |change| drop(change.resume_run(&run))),
+            8 => Box::new(move |change| {
+                if change.state.runs.get(&run).is_some_and(|run| run.batch.is_none()) {
+                    change.repair(&run, "It is not JSON.".to_owned());
+                }
+            }),
+            9..=10 => Box::new(move |change| {
                 let Some(covers) = change.state.branches[&branch()].head.clone() else { return };
                 change.compact(&run, compaction(covers, "What was said so far."));
             }),

@@ -6,6 +6,7 @@ mod header;
 mod offer;
 mod preview;
 mod read;
+mod resume_run;
 mod settled;
 mod start;
 mod stop;
@@ -22,7 +23,7 @@ pub use submit::SubmitRequest;
 pub(super) use answer::acknowledge;
 pub(super) use offer::{is_able, offer_interaction, offer_to};
 
-use ropewalk_protocol::{ErrorDetail, RpcError, Thread};
+use ropewalk_protocol::{Effect, ErrorDetail, RpcError, RunStatus, Thread};
 
 use crate::domain::DomainError;
 
@@ -31,6 +32,17 @@ pub(super) fn refusal(error: DomainError, thread: &Thread) -> RpcError {
     match &error {
         DomainError::NoBranch(id) => RpcError::not_found("branch", id),
         DomainError::NoRun(id) => RpcError::not_found("run", id),
+        DomainError::NotPaused(state) => {
+            let message = format!("The run is {}. Only a paused run can be resumed.", state.word());
+            not_paused(state.word(), message)
+        }
+        DomainError::NoEndpoint => {
+            let reason = "no_endpoint".to_owned();
+            let detail = ErrorDetail::Unavailable { reason, progress: None, party: None, effect: Some(Effect::None) };
+            let message = "The run's endpoint is gone and its thread has no other that can be used. Enable it, or choose \
+                           another one for the thread, its project or as the default, and resume the run again.";
+            RpcError::new(detail, message)
+        }
         DomainError::QueueFull(limit) => RpcError::retryable(
             ErrorDetail::Overloaded { limit: *limit, what: "queueEntries".to_owned() },
             format!("{limit} inputs wait on this branch already. Wait until some have begun, or remove some."),
@@ -51,4 +63,10 @@ pub(super) fn refusal(error: DomainError, thread: &Thread) -> RpcError {
             ),
         ),
     }
+}
+
+/// The refusal to resume what is not paused.
+fn not_paused(state: &str, message: impl Into<String>) -> RpcError {
+    let expected = vec![RunStatus::Paused.word().to_owned()];
+    RpcError::new(ErrorDetail::InvalidState { state: state.to_owned(), expected }, message)
 }

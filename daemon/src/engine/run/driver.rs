@@ -4,6 +4,7 @@ use ropewalk_protocol::{By, ByKind, ItemBody, RunStatus};
 
 use super::{
     desk::RunDesk,
+    gate, loops,
     report::{Over, Reporter},
     shortfall::Shortfalls,
     step::{self, Stepped},
@@ -37,27 +38,40 @@ impl Driver {
             match step::step(&self.0, &mut shortfalls).await? {
                 Stepped::Calls(next) => calls = next,
                 Stepped::Ended => return Ok(()),
+                Stepped::Again => calls = Vec::new(),
             }
         }
     }
 
     /// Works off calls in their order. The first one's record also has the answer that made them.
     async fn calls(&self, calls: Vec<ModelToolCall>) -> Result<(), Over> {
+        let described = loops::described(&calls);
         for call in calls {
+            if gate::parks_call(&self.0).await? {
+                return Err(Over);
+            }
             let desk = RunDesk::open(&self.0, &call).await?;
             let end = match desk.is_lost(&call) {
                 true => path::failed(&call.name, &CallFailure::OutcomeUnknown),
                 false => path::walk(&desk, &call).await,
             };
             let stopped_by = desk.stopped_by();
-            self.complete(call, end, stopped_by).await?;
+            self.complete(call, end, stopped_by, described.clone()).await?;
         }
         Ok(())
     }
 
-    async fn complete(&self, call: ModelToolCall, end: CallEnd, stopped_by: Option<By>) -> Result<(), Over> {
+    async fn complete(
+        &self,
+        call: ModelToolCall,
+        end: CallEnd,
+        stopped_by: Option<By>,
+        described: String,
+    ) -> Result<(), Over> {
+        let digest = loops::digest_of(&call, &end);
         self.0
             .report(move |turn, run_id| {
+                turn.change.call_came_to(run_id, digest);
                 turn.change.complete_call(run_id, &call.call_id, end);
                 if let Some(by) = stopped_by {
                     let by = By { kind: ByKind::Stop, ..by };
@@ -68,6 +82,7 @@ impl Driver {
                 if waiting {
                     turn.change.run_waits(run_id, None);
                 }
+                loops::look_for_a_circle(turn, run_id, &described);
             })
             .await
     }

@@ -6,6 +6,7 @@ use ropewalk_protocol::{BranchId, ContextLayer, Endpoint, EndpointId, MessageId,
 
 use super::{
     compact::{self, Compacting},
+    gate, output,
     report::Reporter,
     room::{self, Measured, Room},
     toolbox::{self, Toolbox},
@@ -17,7 +18,7 @@ use crate::{
         cut::grouped,
         gauges::Measure,
         layers::{self, LayerTexts},
-        tokens::{definition_tokens, message_tokens},
+        tokens::{definition_tokens, message_tokens, text_tokens},
     },
     domain::{ChainMessage, Line},
     engine::{Shared, ThreadHandle, Turn, history, live::ChainCache},
@@ -40,14 +41,20 @@ pub struct Plan {
     known: Option<ChainCache>,
     /// What the run is about.
     request: Option<MessageId>,
+    /// What the model is told of the schema of its final answer.
+    output: Option<String>,
 }
 
-/// What the run's next step is built from; `None` when the run is over.
+/// What the run's next step is built from; `None` when the run is over, or is paused instead of asking again.
 pub fn plan(turn: &mut Turn<'_>, run_id: &RunId) -> Option<Plan> {
-    let run = &turn.state().runs.get(run_id)?.run;
+    if gate::parks_step(turn, run_id) {
+        return None;
+    }
+    let state = turn.state().runs.get(run_id)?;
+    let (run, output) = (&state.run, output::instruction(state));
     let (branch, endpoint, request) = (run.branch_id.clone(), run.endpoint_id.clone(), run.message_id.clone());
     let toolbox = toolbox::of_run(turn, run_id);
-    plan_of(turn, &branch, endpoint, toolbox).map(|plan| Plan { request: Some(request), ..plan })
+    plan_of(turn, &branch, endpoint, toolbox).map(|plan| Plan { request: Some(request), output, ..plan })
 }
 
 /// What the next request of a branch is built from; `None` for an unknown branch.
@@ -72,6 +79,7 @@ pub fn plan_of(turn: &Turn<'_>, branch_id: &BranchId, endpoint_id: EndpointId, t
         line: branch.line(),
         known: turn.live.chain.clone(),
         request: None,
+        output: None,
     })
 }
 
@@ -79,6 +87,8 @@ pub fn plan_of(turn: &Turn<'_>, branch_id: &BranchId, endpoint_id: EndpointId, t
 pub struct Assembly {
     /// What stands before the chain.
     pub layers: Vec<ContextLayer>,
+    /// What follows the layers and is never cut: the schema of the final answer.
+    pub output: Option<String>,
     /// The tokens of the definitions of tools.
     pub tool_tokens: u64,
     /// The chain.
@@ -97,7 +107,7 @@ impl Assembly {
     /// The tokens of all but the chain, as they are expected.
     pub fn fixed_tokens(&self, shared: &Shared) -> u64 {
         let layers = self.layers.iter().map(|layer| layer.tokens).sum::<u64>();
-        self.corrected(shared, layers + self.tool_tokens)
+        self.corrected(shared, layers + output_tokens(self.output.as_deref()) + self.tool_tokens)
     }
 
     /// An estimate as it is expected of this model.
@@ -124,10 +134,14 @@ pub async fn assemble(thread: &ThreadHandle, plan: &Plan, room: Room) -> Result<
     let measure = Measure {
         key: room.key.clone(),
         chain: Some((plan.branch_id.clone(), summary)),
-        estimated: layer_tokens + tool_tokens + message_tokens.iter().sum::<u64>(),
+        estimated: layer_tokens
+            + output_tokens(plan.output.as_deref())
+            + tool_tokens
+            + message_tokens.iter().sum::<u64>(),
     };
     let expected = shared.gauges.expected(&measure);
-    Ok(Assembly { layers, tool_tokens, messages, message_tokens, room, measure, expected })
+    let output = plan.output.clone();
+    Ok(Assembly { layers, output, tool_tokens, messages, message_tokens, room, measure, expected })
 }
 
 /// A model and what it is asked with.
@@ -174,7 +188,10 @@ pub async fn request(reporter: &Reporter, mut plan: Plan) -> Result<Asked, Model
 fn asked(shared: &Arc<Shared>, endpoint: &Endpoint, plan: &Plan, assembly: Assembly, model: Arc<dyn Model>) -> Asked {
     let request = ModelRequest {
         model: endpoint.model.clone(),
-        instructions: layers::joined(&assembly.layers),
+        instructions: std::iter::once(layers::joined(&assembly.layers))
+            .chain(assembly.output)
+            .collect::<Vec<_>>()
+            .join("\n\n"),
         messages: assembly.messages.iter().cloned().collect(),
         tools: plan.toolbox.definitions(),
         max_output_tokens: endpoint.max_output_tokens,
@@ -182,6 +199,10 @@ fn asked(shared: &Arc<Shared>, endpoint: &Endpoint, plan: &Plan, assembly: Assem
     let window = assembly.room.budgets.window;
     let model = Measured { model, shared: shared.clone(), measure: assembly.measure, window };
     (Arc::new(model), request)
+}
+
+fn output_tokens(output: Option<&str>) -> u64 {
+    output.map_or(0, text_tokens)
 }
 
 async fn remember(reporter: &Reporter, line: &Line, assembly: &Assembly) {

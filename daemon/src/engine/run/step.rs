@@ -1,13 +1,11 @@
 //! One step of a run: ask the model, stream what it says, store its answer.
 
-use ropewalk_protocol::{
-    CallId, ItemId, MessageId, OutcomeStatus, RunErrorKind, RunId, RunOutcome, ToolCallItem,
-    limits::TOOL_CALLS_PER_MESSAGE,
-};
+use ropewalk_protocol::{CallId, ItemId, MessageId, RunErrorKind, RunId, ToolCallItem, limits::TOOL_CALLS_PER_MESSAGE};
 use serde_json::Value;
 
 use super::{
     ask::{Heard, Texts, ask, endless},
+    output,
     party::Party,
     report::{Over, Reporter},
     request,
@@ -30,8 +28,10 @@ const ANSWER_ARGUMENT_BYTES: usize = 8 << 20;
 pub enum Stepped {
     /// The model calls tools. Its answer is staged: it is written down with the first thing that comes of a call.
     Calls(Vec<ModelToolCall>),
-    /// The run has ended.
+    /// The run has ended, or is paused.
     Ended,
+    /// The model is asked again.
+    Again,
 }
 
 /// Does one step: asks until there is an answer, or no point in asking again.
@@ -106,14 +106,15 @@ async fn answered(
         reporter.stage(store);
         return Ok(Stepped::Calls(calls));
     }
-    let outcome = completed(answer.text);
+    let judged = output::judge(reporter, answer.text).await?;
+    let next = if matches!(judged, output::Judged::Repairs(_)) { Stepped::Again } else { Stepped::Ended };
     reporter
         .report(move |turn, run_id| {
             store(turn, run_id);
-            turn.finish_run(run_id, outcome);
+            judged.write(turn, run_id);
         })
         .await?;
-    Ok(Stepped::Ended)
+    Ok(next)
 }
 
 /// What of an answer is over its limit.
@@ -191,15 +192,4 @@ fn show_call(
         timing: None,
     };
     (known, item)
-}
-
-const fn completed(text: String) -> RunOutcome {
-    RunOutcome {
-        status: OutcomeStatus::Completed,
-        text: Some(text),
-        structured: None,
-        reason: None,
-        by: None,
-        error: None,
-    }
 }

@@ -144,6 +144,11 @@ impl Life {
         self.until(thread, id, |run| run.state == RunStatus::Waiting).await
     }
 
+    /// A run once it is paused.
+    pub(crate) async fn paused(&self, thread: &ThreadHandle, id: &RunId) -> Run {
+        self.until(thread, id, |run| run.state == RunStatus::Paused).await
+    }
+
     async fn until(&self, thread: &ThreadHandle, id: &RunId, is_it: impl Fn(&Run) -> bool) -> Run {
         for _ in 0..100 {
             let run = self.run(thread, id).await;

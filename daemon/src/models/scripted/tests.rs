@@ -64,6 +64,28 @@ async fn a_summary_is_no_script() {
 }
 
 #[tokio::test]
+async fn what_a_run_is_told_by_itself_is_no_input_and_the_answer_to_it_is_the_next_block() {
+    let note = json!({
+        "runId": "r", "sender": {"threadId": "th", "branchId": "th", "runId": "r", "intent": "outputRepair"},
+        "content": [{"type": "text", "text": "say something else"}],
+    });
+    let script = || user("say seven\nthen say 7");
+    for (chain, answer) in [
+        (vec![script(), assistant("seven", &json!([])), chained("user", &note)], "7"),
+        (vec![user("hi"), assistant("You said: hi", &json!([])), chained("user", &note)], "You said: hi"),
+    ] {
+        let events = events(chain).await;
+        let Some(Ok(ModelEvent::Finished(said))) = events.last() else { panic!("{events:?}") };
+        assert_eq!(said.text, answer);
+    }
+    let mut of_another = note.clone();
+    of_another["sender"]["runId"] = json!("other");
+    let events = events(vec![script(), chained("user", &of_another)]).await;
+    let Some(Ok(ModelEvent::Finished(said))) = events.last() else { panic!("{events:?}") };
+    assert_eq!(said.text, "something else", "what another run sends is input");
+}
+
+#[tokio::test]
 async fn a_script_whose_message_was_summarised_away_goes_on_where_it_was() {
     let carried = Carried { text: "call one\nthen call two\nthen say done".to_owned(), answers: 1 };
     let text = crate::domain::summary_text(3, "They called one. say from the past", Some(&carried));
