@@ -13,7 +13,7 @@ use ropewalk_protocol::{Delivery, Endpoint, Message, Part, Role, RunErrorKind, T
 
 use super::{
     ChainMessage, Model, ModelError, ModelFactory, ModelRequest, ScriptedModel,
-    rig::{Connection, IDLE_TIMEOUT, ProviderModel, Shape},
+    rig::{Connection, IDLE_TIMEOUT, ProviderModel, Sender, Shape},
 };
 use crate::clock::Clock;
 
@@ -65,7 +65,7 @@ impl Models {
             shape,
             base_url: base_url.to_owned(),
             key,
-            http: http.clone(),
+            http: Sender::Network(http.clone()),
             clock: Arc::clone(&self.clock),
             idle_timeout: self.idle_timeout,
         }))

@@ -1,6 +1,8 @@
 //! The model seam: one request in, a stream of what the model says out. Types of provider libraries stay in here.
 
 mod factory;
+#[cfg(test)]
+mod replay;
 mod rig;
 mod scripted;
 #[cfg(test)]

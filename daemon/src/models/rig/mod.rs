@@ -10,13 +10,14 @@ mod provider;
 mod reading;
 mod scan;
 mod schema;
+mod sender;
 mod transport;
 
 use std::{sync::Arc, time::Duration};
 
 use futures::{StreamExt, stream, stream::BoxStream};
 
-pub(super) use self::provider::Shape;
+pub(super) use self::{provider::Shape, sender::Sender};
 use self::{
     failure::Failures,
     reading::Reading,
@@ -38,7 +39,7 @@ pub(super) struct Connection {
     /// The secret, where there is one.
     pub(super) key: Option<String>,
     /// What sends.
-    pub(super) http: reqwest::Client,
+    pub(super) http: Sender,
     /// What the silence of a provider is measured with.
     pub(super) clock: Arc<dyn Clock>,
     /// How long a provider may be silent.

@@ -2,7 +2,6 @@
 
 mod adversarial;
 mod scripted;
-mod streams;
 
 use std::time::Duration;
 

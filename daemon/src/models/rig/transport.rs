@@ -19,7 +19,7 @@ use rig_core::http_client::{
 };
 
 use super::{
-    Connection,
+    Connection, Sender,
     scan::{EVENT_BYTES, REPLY_BYTES, Scanner},
 };
 use crate::clock::Clock;
@@ -86,7 +86,7 @@ pub(super) enum OpenError {
 /// A transport for one request.
 #[derive(Clone)]
 pub(super) struct Transport {
-    http: reqwest::Client,
+    http: Sender,
     clock: Arc<dyn Clock>,
     idle_timeout: Duration,
     watch: Arc<Watch>,
