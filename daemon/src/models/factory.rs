@@ -9,6 +9,7 @@ use futures::{
     FutureExt, StreamExt,
     future::{BoxFuture, Either, select},
 };
+use reqwest::header::HeaderMap;
 use ropewalk_protocol::{Delivery, Endpoint, Message, Part, Role, RunErrorKind, Timestamp};
 
 use super::{
@@ -65,6 +66,7 @@ impl Models {
             shape,
             base_url: base_url.to_owned(),
             key,
+            headers: HeaderMap::new(),
             http: Sender::Network(http.clone()),
             clock: Arc::clone(&self.clock),
             idle_timeout: self.idle_timeout,

@@ -146,6 +146,7 @@ fn connection(clock: Arc<dyn Clock>, provider: Provider, base_url: &str) -> Conn
     Connection {
         shape: Shape::of(provider).unwrap(),
         base_url: base_url.to_owned(),
+        headers: Default::default(),
         key: Some("sk-secret-1".to_owned()),
         http: Sender::Network(HTTP.clone()),
         clock,

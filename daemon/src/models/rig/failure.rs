@@ -79,10 +79,19 @@ impl Failures {
     }
 
     /// The provider ended the answer for a reason that is not good.
-    pub(super) fn bad_ending(&self, reason: &str) -> ModelError {
-        let filtered = reason.contains("content_filter");
+    pub(super) fn bad_ending(&self, reason: &str, is_filtered: bool) -> ModelError {
         let message = format!("{} gave up on the answer: {reason}", self.host);
-        ModelError { retryable: !filtered, ..self.error(Kind::BadResponse, message) }
+        ModelError { retryable: !is_filtered, ..self.error(Kind::BadResponse, message) }
+    }
+
+    /// A piece of a call came that belongs to no call with a name: whatever was put together has a hole.
+    pub(super) fn check_arguments(&self) -> Result<(), ModelError> {
+        if !self.watch.saw_lost_arguments() {
+            return Ok(());
+        }
+        let message =
+            format!("{} sent a piece of a call without saying which call it belongs to, or its name.", self.host);
+        Err(self.error(Kind::BadResponse, message))
     }
 
     fn truncated(&self) -> ModelError {
@@ -169,9 +178,10 @@ fn kind_of(status: Option<u16>, body: &str) -> Kind {
     let words = body.to_ascii_lowercase();
     let any = |needles: &[&str]| needles.iter().any(|needle| words.contains(needle));
     let by_words = || {
-        let table: [(Kind, &[&str]); 7] = [
+        let table: [(Kind, &[&str]); 8] = [
             (Kind::ContextWindow, CONTEXT_WORDS),
             (Kind::BadResponse, &["tool_use_failed"]),
+            (Kind::BadRequest, &["blocked the prompt"]),
             (Kind::Quota, QUOTA_WORDS),
             (Kind::RateLimited, &["rate_limit", "rate limit", "too many requests"]),
             (Kind::Auth, &["invalid_api_key", "invalid api key", "api key not valid", "authentication_error"]),

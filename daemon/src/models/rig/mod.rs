@@ -6,6 +6,9 @@
 
 mod failure;
 mod history;
+mod last_event;
+mod mend;
+mod parts;
 mod provider;
 mod reading;
 mod scan;
@@ -16,6 +19,7 @@ mod transport;
 use std::{sync::Arc, time::Duration};
 
 use futures::{StreamExt, stream, stream::BoxStream};
+use rig_core::http_client::HeaderMap;
 
 pub(super) use self::{provider::Shape, sender::Sender};
 use self::{
@@ -38,6 +42,8 @@ pub(super) struct Connection {
     pub(super) base_url: String,
     /// The secret, where there is one.
     pub(super) key: Option<String>,
+    /// What goes with every request, over what is sent anyway.
+    pub(super) headers: HeaderMap,
     /// What sends.
     pub(super) http: Sender,
     /// What the silence of a provider is measured with.

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use futures::StreamExt;
 use rig_core::{
     completion::{CompletionResponse, FinishReason},
-    message::{AssistantContent, StopReason},
+    message::{AssistantContent, StopReason, ToolCall},
     streaming::{CompletionStream, Item, StreamEvent},
 };
 use ropewalk_protocol::Usage;
 
-use super::{Shape, failure::Failures};
-use crate::models::{ModelAnswer, ModelCall, ModelError, ModelEvent, ModelRequest, ProviderParts, usage};
+use super::{Shape, failure::Failures, history::SentNames, parts};
+use crate::models::{ModelAnswer, ModelCall, ModelError, ModelEvent, ModelRequest, usage};
 
 /// An answer as it arrives.
 pub(super) struct Reading {
@@ -19,6 +19,8 @@ pub(super) struct Reading {
     failures: Failures,
     shape: Shape,
     model: String,
+    names: SentNames,
+    max_output_tokens: Option<u64>,
     input_characters: usize,
     text: String,
     reasoning: String,
@@ -30,7 +32,6 @@ pub(super) struct Reading {
 struct OpenCall {
     name: String,
     arguments: String,
-    ended: bool,
 }
 
 impl Reading {
@@ -40,6 +41,8 @@ impl Reading {
             failures,
             shape,
             model: request.model.clone(),
+            names: SentNames::new(shape, &request.tools),
+            max_output_tokens: request.max_output_tokens,
             input_characters: usage::input_characters(request),
             text: String::new(),
             reasoning: String::new(),
@@ -73,49 +76,74 @@ impl Reading {
                 self.reasoning.push_str(&text);
                 return Some(ModelEvent::Reasoning(text));
             }
+            StreamEvent::Start { name: Some(name), .. } => {
+                self.calls.entry(part).or_default().name = self.names.flat(&name);
+            }
             StreamEvent::Arguments { json, .. } => self.calls.entry(part).or_default().arguments.push_str(&json),
             StreamEvent::End { content: AssistantContent::ToolCall(ended), .. } => {
                 let call = self.calls.entry(part).or_default();
-                call.ended = true;
-                ended.function.name.as_str().clone_into(&mut call.name);
-                if call.arguments.is_empty() && !ended.function.arguments.is_empty() {
-                    call.arguments = ended.function.arguments_value().to_string();
-                }
+                call.name = self.names.flat(&ended.function.name);
+                call.arguments = whole_arguments(std::mem::take(&mut call.arguments), &ended);
             }
             _ => {}
         }
         None
     }
 
-    /// The whole answer, if there is positive proof that it is whole: the provider named a reason for its end, and a
-    /// good one.
+    /// The whole answer, if there is positive proof that it is whole, or was whole but for its output limit: the
+    /// provider named a reason for its end, and a good one.
     pub(super) async fn finish(self) -> Result<ModelAnswer, ModelError> {
-        let Self { stream, failures, shape, model, input_characters, text, reasoning, calls } = self;
+        let Self {
+            stream, failures, shape, model, max_output_tokens, input_characters, text, reasoning, calls, ..
+        } = self;
         let response = stream.finish().await.map_err(|error| failures.of(&error))?;
+        failures.check_arguments()?;
+        let is_filtered = response.finish_reason() == Some(FinishReason::ContentFilter);
         match (response.finish_reason(), response.stop()) {
+            (None, _) if shape.ends_without_reason() => {}
             (None, _) => return Err(failures.unfinished()),
-            (Some(FinishReason::Length), _) => return Err(failures.output_limit()),
-            (Some(_), StopReason::Error(reason) | StopReason::Aborted(reason)) => {
-                return Err(failures.bad_ending(&reason));
+            (_, StopReason::Error(reason) | StopReason::Aborted(reason)) => {
+                return Err(failures.bad_ending(&reason, is_filtered));
             }
-            (Some(_), _) => {}
+            _ => {}
         }
-        let calls = calls.into_values().filter(|call| call.ended);
+        let calls = calls.into_values().filter(|call| !call.name.is_empty());
         let calls = calls.map(|call| ModelCall { name: call.name, arguments: call.arguments }).collect::<Vec<_>>();
+        let is_cut = response.finish_reason() == Some(FinishReason::Length)
+            || is_cut_unsaid(&response, &calls, max_output_tokens);
+        if is_cut && text.trim().is_empty() && calls.is_empty() {
+            return Err(failures.output_limit());
+        }
         let output = calls.iter().map(|call| call.name.len() + call.arguments.len()).sum::<usize>();
         let usage = counted(&response).unwrap_or_else(|| {
             let output = output + text.len() + reasoning.len();
             usage::estimated(input_characters, output)
         });
-        Ok(ModelAnswer {
-            text,
-            reasoning,
-            calls,
-            usage,
-            provider_parts: provider_parts(&response, shape, model),
-            is_cut: false,
-        })
+        let provider_parts = parts::kept(shape, &response, &model);
+        Ok(ModelAnswer { text, reasoning, calls, usage, provider_parts, is_cut })
     }
+}
+
+/// A call's arguments byte for byte as they were streamed, where the call that ended has the same in it; else what it
+/// ended with, because some providers correct what they streamed.
+fn whole_arguments(streamed: String, ended: &ToolCall) -> String {
+    let function = &ended.function;
+    if let Some(invalid) = &function.invalid_arguments {
+        return invalid.clone();
+    }
+    let whole = function.arguments_value();
+    let is_same = serde_json::from_str::<serde_json::Value>(&streamed).is_ok_and(|streamed| streamed == whole);
+    if is_same { streamed } else { whole.to_string() }
+}
+
+/// Whether the output limit cut a call although the provider gave another reason for the end, as some gateways do.
+fn is_cut_unsaid(response: &CompletionResponse, calls: &[ModelCall], max_output_tokens: Option<u64>) -> bool {
+    let is_at_limit = response.usage.output_tokens.zip(max_output_tokens).is_some_and(|(used, limit)| used >= limit);
+    let ends_early = |call: &ModelCall| {
+        let arguments = serde_json::from_str::<serde::de::IgnoredAny>(&call.arguments);
+        !call.arguments.trim().is_empty() && arguments.is_err_and(|error| error.is_eof())
+    };
+    is_at_limit && calls.iter().any(ends_early)
 }
 
 /// What the provider counted, if it counted both ways.
@@ -129,16 +157,4 @@ fn counted(response: &CompletionResponse) -> Option<Usage> {
         requests: 1,
         estimated: false,
     })
-}
-
-/// The assistant's message without what the chain has anyway, its text and its calls.
-fn provider_parts(response: &CompletionResponse, shape: Shape, model: String) -> Option<ProviderParts> {
-    let kept = response.choice.iter();
-    let kept = kept.filter(|block| matches!(block, AssistantContent::Reasoning(_) | AssistantContent::Opaque(_)));
-    let kept = kept.cloned().collect::<Vec<_>>();
-    if kept.is_empty() {
-        return None;
-    }
-    let message = serde_json::to_value(response.head().with_content(kept)).ok()?;
-    Some(ProviderParts { provider: shape.provider().to_owned(), model, parts: vec![message] })
 }

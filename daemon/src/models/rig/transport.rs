@@ -15,14 +15,21 @@ use futures::{
     stream::BoxStream,
 };
 use rig_core::http_client::{
-    self, HttpClientExt, LazyBody, MultipartForm, Request, Response, StatusCode, StreamingResponse,
+    self, HeaderMap, HeaderValue, HttpClientExt, LazyBody, MultipartForm, Request, Response, StatusCode,
+    StreamingResponse,
 };
 
 use super::{
-    Connection, Sender,
-    scan::{EVENT_BYTES, REPLY_BYTES, Scanner},
+    Connection, Sender, Shape,
+    last_event::LastEvent,
+    mend::Mender,
+    scan::{EVENT_BYTES, Framing, REPLY_BYTES, Scanner},
 };
 use crate::clock::Clock;
+
+const GEMINI_KEY: &str = "x-goog-api-key";
+
+const ANTHROPIC_KEY: &str = "x-api-key";
 
 /// How much of a body that is no answer is read for the error that tells of it.
 const REFUSAL_BYTES: usize = 64 << 10;
@@ -34,6 +41,7 @@ pub(super) struct Watch(Mutex<Seen>);
 #[derive(Default)]
 struct Seen {
     data: bool,
+    lost: bool,
     ending: Option<Ending>,
 }
 
@@ -52,6 +60,11 @@ impl Watch {
     /// Whether any event arrived.
     pub(super) fn saw_data(&self) -> bool {
         self.lock().data
+    }
+
+    /// Whether there was a piece of a call that belongs to no call.
+    pub(super) fn saw_lost_arguments(&self) -> bool {
+        self.lock().lost
     }
 
     /// Why the body ended, unless it just did.
@@ -73,8 +86,8 @@ pub(super) enum OpenError {
     /// The provider took the request and did not answer in time.
     #[error("the provider did not answer")]
     Stalled,
-    /// Status 200, but no event stream.
-    #[error("the answer is {content_type}, not an event stream")]
+    /// Status 200, but no stream of the kind that was asked for.
+    #[error("the answer is {content_type}, not a stream")]
     NoStream {
         /// What it is instead.
         content_type: String,
@@ -86,6 +99,8 @@ pub(super) enum OpenError {
 /// A transport for one request.
 #[derive(Clone)]
 pub(super) struct Transport {
+    shape: Shape,
+    headers: HeaderMap,
     http: Sender,
     clock: Arc<dyn Clock>,
     idle_timeout: Duration,
@@ -94,12 +109,35 @@ pub(super) struct Transport {
 
 impl Transport {
     pub(super) fn new(connection: &Connection, watch: Arc<Watch>) -> Self {
+        let mut headers = connection.headers.clone();
+        if let (Shape::Gemini, Some(key)) = (connection.shape, connection.key.as_deref()) {
+            if let Ok(mut key) = HeaderValue::from_str(key) {
+                key.set_sensitive(true);
+                headers.insert(GEMINI_KEY, key);
+            }
+        }
         let (http, clock) = (connection.http.clone(), Arc::clone(&connection.clock));
-        Self { http, clock, idle_timeout: connection.idle_timeout, watch }
+        Self { shape: connection.shape, headers, http, clock, idle_timeout: connection.idle_timeout, watch }
+    }
+
+    /// The request as it leaves: with the endpoint's headers, which replace ours of the same name, without a key in its
+    /// address, and without a header for a key that there is not.
+    fn prepared(&self, request: Request<Bytes>) -> Request<Bytes> {
+        let (mut parts, body) = request.into_parts();
+        if self.shape == Shape::Gemini {
+            parts.uri = without_key(&parts.uri.to_string()).parse().unwrap_or(parts.uri);
+        }
+        if parts.headers.get(ANTHROPIC_KEY).is_some_and(HeaderValue::is_empty) {
+            parts.headers.remove(ANTHROPIC_KEY);
+        }
+        for (name, value) in &self.headers {
+            parts.headers.insert(name, value.clone());
+        }
+        Request::from_parts(parts, body)
     }
 
     async fn execute(self, request: Request<Bytes>) -> http_client::Result<reqwest::Response> {
-        let request = request.map(reqwest::Body::from).try_into().map_err(unreachable)?;
+        let request = self.prepared(request).map(reqwest::Body::from).try_into().map_err(unreachable)?;
         let deadline = self.clock.sleep(self.idle_timeout);
         match select(self.http.execute(request).boxed(), deadline).await {
             Either::Left((response, _)) => response.map_err(unreachable),
@@ -116,7 +154,8 @@ impl Transport {
         }
         let content_type = headers.get("content-type").map(|value| String::from_utf8_lossy(value.as_bytes()));
         let content_type = content_type.map(std::borrow::Cow::into_owned);
-        if let Some(content_type) = content_type.filter(|found| !found.starts_with("text/event-stream")) {
+        let framing = self.shape.framing();
+        if let Some(content_type) = content_type.filter(|found| !is_stream(framing, found)) {
             let body = self.excerpt(response).await;
             return Err(http_client::Error::instance(OpenError::NoStream { content_type, body }));
         }
@@ -125,7 +164,7 @@ impl Transport {
         *opened.status_mut() = status;
         *opened.headers_mut() = headers;
         // Some servers name no type at all; what they send will show what it is.
-        opened.headers_mut().insert("content-type", http_client::HeaderValue::from_static("text/event-stream"));
+        opened.headers_mut().insert("content-type", HeaderValue::from_static("text/event-stream"));
         Ok(opened)
     }
 
@@ -136,7 +175,10 @@ impl Transport {
         body: BoxStream<'static, reqwest::Result<Bytes>>,
     ) -> BoxStream<'static, http_client::Result<Bytes>> {
         let deadline = self.clock.sleep(self.idle_timeout);
-        let reading = Body { transport: self, body, scanner: Scanner::default(), deadline };
+        let scanner = Scanner::new(self.shape.framing());
+        let mender = (self.shape == Shape::Chat).then(Mender::default);
+        let last_event = (self.shape.framing() == Framing::Events).then(LastEvent::default);
+        let reading = Body { transport: self, body: Some(body), scanner, mender, last_event, deadline };
         stream::unfold(reading, |mut reading| async {
             let chunk = reading.next().await?;
             Some((Ok(chunk), reading))
@@ -163,32 +205,56 @@ impl Transport {
 /// A body under way.
 struct Body {
     transport: Transport,
-    body: BoxStream<'static, reqwest::Result<Bytes>>,
+    /// None once it ended.
+    body: Option<BoxStream<'static, reqwest::Result<Bytes>>>,
     scanner: Scanner,
+    mender: Option<Mender>,
+    last_event: Option<LastEvent>,
     deadline: BoxFuture<'static, ()>,
 }
 
 impl Body {
     async fn next(&mut self) -> Option<Bytes> {
-        let ending = match select(self.body.next(), &mut self.deadline).await {
+        let body = self.body.as_mut()?;
+        let ending = match select(body.next(), &mut self.deadline).await {
             Either::Left((Some(Ok(chunk)), _)) => {
                 let seen = self.scanner.push(&chunk);
                 if seen.data {
                     self.deadline = self.transport.clock.sleep(self.transport.idle_timeout);
                     self.transport.watch.lock().data = true;
                 }
+                if let Some(last_event) = &mut self.last_event {
+                    last_event.push(&chunk, seen.event_start);
+                }
                 if !seen.too_large {
-                    return Some(chunk);
+                    return Some(self.mended(chunk));
                 }
                 tracing::warn!(EVENT_BYTES, REPLY_BYTES, "a provider's answer is over the limit");
-                Ending::TooLarge
+                Some(Ending::TooLarge)
             }
-            Either::Left((Some(Err(error)), _)) => Ending::Broken(chain(&error.without_url())),
-            Either::Left((None, _)) => return None,
-            Either::Right(_) => Ending::Stalled,
+            Either::Left((Some(Err(error)), _)) => Some(Ending::Broken(chain(&error.without_url()))),
+            Either::Left((None, _)) => None,
+            Either::Right(_) => Some(Ending::Stalled),
         };
-        self.transport.watch.lock().ending = Some(ending);
-        None
+        self.body = None;
+        let missing = self.last_event.as_ref().filter(|_| ending.is_none()).and_then(LastEvent::missing);
+        self.transport.watch.lock().ending = ending;
+        let rest = self.mender.as_mut().map(Mender::rest);
+        self.note_lost();
+        Some([rest.unwrap_or_default(), missing.unwrap_or_default()].concat().into())
+    }
+
+    fn mended(&mut self, chunk: Bytes) -> Bytes {
+        let Some(mender) = &mut self.mender else { return chunk };
+        let mended = mender.push(&chunk);
+        self.note_lost();
+        mended
+    }
+
+    fn note_lost(&self) {
+        if self.mender.as_ref().is_some_and(Mender::is_lost) {
+            self.transport.watch.lock().lost = true;
+        }
     }
 }
 
@@ -234,6 +300,22 @@ impl HttpClientExt for Transport {
     {
         self.clone().open(request.map(Into::into))
     }
+}
+
+/// Whether a body of this type can be a stream of that kind. Lines have no type that servers agree on.
+fn is_stream(framing: Framing, content_type: &str) -> bool {
+    let content_type = content_type.to_ascii_lowercase();
+    match framing {
+        Framing::Events => content_type.starts_with("text/event-stream"),
+        Framing::Lines => !["text/html", "text/event-stream"].iter().any(|other| content_type.starts_with(other)),
+    }
+}
+
+/// An address without the member in which Gemini's key would be.
+fn without_key(uri: &str) -> String {
+    let (path, query) = uri.split_once('?').unwrap_or((uri, ""));
+    let query = query.split('&').filter(|member| !member.starts_with("key=")).collect::<Vec<_>>().join("&");
+    format!("{path}?{query}")
 }
 
 fn unreachable(error: reqwest::Error) -> http_client::Error {

@@ -83,11 +83,77 @@ async fn an_error_within_a_stream_ends_it_with_the_providers_words() {
 }
 
 #[tokio::test]
-async fn l27_no_call_of_an_answer_cut_by_its_output_limit_is_made() {
+async fn l27_an_answer_cut_by_its_output_limit_says_so_and_keeps_what_it_has() {
     let call = fragment(r#"{"index":0,"id":"a","function":{"name":"weather","arguments":"{}"}}"#);
+    let open = fragment(r#"{"index":1,"id":"b","function":{"name":"clock","arguments":"{\"x\":"}}"#);
     let length = STOP.replace("stop", "length");
-    let error = hear(RawReply::stream(events(&[&call, &length, DONE]))).await.error();
+    let answer = hear(RawReply::stream(events(&[HELLO, &call, &open, &length, DONE]))).await.answer();
+    assert!(answer.is_cut);
+    assert_eq!(answer.text, "Hello");
+    let calls = answer.calls.iter().map(|call| (call.name.as_str(), call.arguments.as_str())).collect::<Vec<_>>();
+    assert_eq!(calls, [("weather", "{}"), ("clock", "{\"x\":")]);
+    let error = hear(RawReply::stream(events(&[&length, DONE]))).await.error();
     assert_eq!((error.kind, error.retryable), (Kind::CutOff, false));
+}
+
+#[tokio::test]
+async fn l28_a_call_cut_at_the_limit_is_cut_whatever_the_reason_is_called() {
+    let usage = r#"{"choices":[],"usage":{"prompt_tokens":7,"completion_tokens":20}}"#;
+    for (arguments, limit, is_cut) in [
+        (r#"{\"x\":"#, Some(20), true),
+        (r#"{\"x\":"#, Some(21), false),
+        (r#"{\"x\":1}"#, Some(20), false),
+        (r#"{\"x\":"#, None, false),
+    ] {
+        let call = format!(r#"{{"index":0,"id":"a","function":{{"name":"weather","arguments":"{arguments}"}}}}"#);
+        let server =
+            RawServer::start([RawReply::stream(events(&[&fragment(&call), CALLS, usage, DONE]))]).await.unwrap();
+        let mut asked = request(vec![user("hi")], &["weather"]);
+        asked.max_output_tokens = limit;
+        let answer = listen(&*chat_model(&server.base_url(), LONG), asked).await.answer();
+        assert_eq!((answer.is_cut, answer.calls.len()), (is_cut, 1), "{arguments} {limit:?}");
+    }
+}
+
+#[tokio::test]
+async fn l06_l07_pieces_that_name_no_call_go_to_the_only_open_one() {
+    let start = r#"{"index":0,"id":"a","function":{"name":"weather","arguments":""}}"#;
+    for (one, two) in [
+        (r#"{"function":{"arguments":"{\"x\":"}}"#, r#"{"function":{"arguments":"1}"}}"#),
+        (r#"{"index":1,"function":{"arguments":"{\"x\":"}}"#, r#"{"index":2,"function":{"arguments":"1}"}}"#),
+        (
+            r#"{"index":1,"id":"","function":{"name":"","arguments":"{\"x\":"}}"#,
+            r#"{"id":null,"function":{"arguments":"1}"}}"#,
+        ),
+    ] {
+        for start in [start, &start.replace(r#""index":0,"#, ""), &start.replace(r#""index":0,"id":"a","#, "")] {
+            assert_eq!(calls_in(&[start, one, two]).await, called(&[("weather", r#"{"x":1}"#)]), "{start} {one}");
+        }
+    }
+    let second = r#"{"id":"b","function":{"name":"clock","arguments":""}}"#;
+    let piece = r#"{"function":{"arguments":"{\"x\":1}"}}"#;
+    let calls = calls_in(&[start, piece, second, piece]).await;
+    assert_eq!(calls, called(&[("weather", r#"{"x":1}"#), ("clock", r#"{"x":1}"#)]));
+}
+
+#[tokio::test]
+async fn l06_l07_a_piece_that_could_be_anyones_fails_the_answer() {
+    let open = [
+        r#"{"index":0,"id":"a","function":{"name":"weather","arguments":"{\"x\""}}"#,
+        r#"{"index":1,"id":"b","function":{"name":"clock","arguments":""}}"#,
+        r#"{"index":2,"function":{"arguments":":1}"}}"#,
+    ];
+    let whole = [
+        r#"{"index":0,"id":"a","function":{"name":"weather","arguments":"{}"}}"#,
+        r#"{"index":1,"function":{"arguments":"{\"x\":1}"}}"#,
+    ];
+    for fragments in [&open[..], &whole[..]] {
+        let chunks = fragments.iter().map(|call| fragment(call)).collect::<Vec<_>>();
+        let data = chunks.iter().map(String::as_str).chain([CALLS, DONE]).collect::<Vec<_>>();
+        let error = hear(RawReply::stream(events(&data))).await.error();
+        assert_eq!((error.kind, error.retryable), (Kind::BadResponse, true), "{error}");
+        assert!(error.message.contains("which call it belongs to"), "{error}");
+    }
 }
 
 #[tokio::test]
@@ -106,6 +172,11 @@ async fn l06_calls_without_an_index_or_with_an_odd_one_are_assembled() {
         r#"{"id":"b","function":{"name":"clock","arguments":"{\"y\":2}"}}"#,
     ]);
     assert_eq!(without.await, called(&[("weather", r#"{"x":1}"#), ("clock", r#"{"y":2}"#)]));
+    let repeated = calls_in(&[
+        r#"{"id":"a","function":{"name":"weather","arguments":"{\"x\":1}"}}"#,
+        r#"{"id":"a","function":{"name":"weather","arguments":"{\"x\":2}"}}"#,
+    ]);
+    assert_eq!(repeated.await, called(&[("weather", r#"{"x":1}"#), ("weather", r#"{"x":2}"#)]));
     let from_one = calls_in(&[
         r#"{"index":1,"id":"a","function":{"name":"weather","arguments":""}}"#,
         r#"{"index":1,"function":{"arguments":"{\"x\":"}}"#,

@@ -2,13 +2,15 @@
 
 use serde_json::{Map, Value, json};
 
+use super::Shape;
+
 /// Keywords that providers refuse at the root of a schema.
 const REFUSED: [&str; 5] = ["oneOf", "anyOf", "allOf", "not", "enum"];
 
 /// The schema as it is sent, and what to add to the tool's description for what the schema no longer says.
 ///
 /// A combinator at the root becomes the properties of all its branches, none of them required.
-pub(super) fn sendable(schema: &Value) -> (Value, String) {
+pub(super) fn sendable(_shape: Shape, schema: &Value) -> (Value, String) {
     let mut root = schema.as_object().cloned().unwrap_or_default();
     let removed = REFUSED.iter().filter_map(|keyword| Some((*keyword, root.shift_remove(*keyword)?)));
     let removed = removed.map(|(keyword, value)| (keyword.to_owned(), value)).collect::<Map<_, _>>();
@@ -37,15 +39,15 @@ mod tests {
     #[test]
     fn a_plain_schema_is_sent_as_it_is() {
         let schema = json!({"type": "object", "properties": {"a": {"anyOf": [{"type": "string"}, {"type": "null"}]}}});
-        assert_eq!(sendable(&schema), (schema, String::new()));
-        assert_eq!(sendable(&json!({"type": "object"})).0, json!({"type": "object", "properties": {}}));
+        assert_eq!(sendable(Shape::Chat, &schema), (schema, String::new()));
+        assert_eq!(sendable(Shape::Chat, &json!({"type": "object"})).0, json!({"type": "object", "properties": {}}));
     }
 
     #[test]
     fn a_combinator_at_the_root_becomes_properties_and_a_note() {
         let branch = |name: &str| json!({"properties": {name: {"type": "string"}}, "required": [name]});
         let schema = json!({"type": "object", "oneOf": [branch("a"), branch("b")], "$defs": {"x": {}}});
-        let (sent, note) = sendable(&schema);
+        let (sent, note) = sendable(Shape::Chat, &schema);
         let string = json!({"type": "string"});
         let expected = json!({"type": "object", "$defs": {"x": {}}, "properties": {"a": string, "b": string}});
         assert_eq!(sent, expected);
