@@ -139,10 +139,13 @@ pub(super) fn model_by(
 /// A model of any provider but the scripted one that hears this answer, whatever it asks.
 pub(super) fn model_that_hears(content_type: &'static str, pieces: Arc<[Bytes]>, provider: Provider) -> Arc<dyn Model> {
     let http = Sender::Canned { content_type, pieces };
-    Arc::new(ProviderModel::new(Connection { http, ..connection(Arc::new(FixedClock), provider, "http://127.0.0.1/v1") }))
+    Arc::new(ProviderModel::new(Connection {
+        http,
+        ..connection(Arc::new(FixedClock), provider, "http://127.0.0.1/v1")
+    }))
 }
 
-fn connection(clock: Arc<dyn Clock>, provider: Provider, base_url: &str) -> Connection {
+pub(super) fn connection(clock: Arc<dyn Clock>, provider: Provider, base_url: &str) -> Connection {
     Connection {
         shape: Shape::of(provider).unwrap(),
         base_url: base_url.to_owned(),

@@ -7,9 +7,9 @@ use serde::Deserialize;
 use serde_json::Value;
 
 /// One answer's body and what has to come out of it.
-pub(super) struct Case {
-    pub(super) name: String,
-    pub(super) body: String,
+pub(in crate::models) struct Case {
+    pub(in crate::models) name: String,
+    pub(in crate::models) body: String,
     pub(super) expected: Expected,
 }
 
@@ -42,7 +42,7 @@ pub(super) struct Expected {
 const OWN: &[&str] = &["chat", "anthropic", "responses", "gemini", "ollama"];
 
 /// Every case of this shape.
-pub(super) fn cases_of(shape: Provider) -> Vec<Case> {
+pub(in crate::models) fn cases_of(shape: Provider) -> Vec<Case> {
     let cases = recorded().into_iter().chain(OWN.iter().flat_map(|file| own(file)));
     cases.filter(|case| case.expected.shape == shape).collect()
 }
@@ -57,21 +57,22 @@ fn folder() -> PathBuf {
     [env!("CARGO_MANIFEST_DIR"), "tests", "fixtures", "streams"].iter().collect()
 }
 
-fn read(path: &PathBuf) -> String {
-    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+/// A file of the folder of streams.
+pub(in crate::models) fn read(path: &str) -> String {
+    let path = folder().join(path);
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
 /// What others recorded, each exchange a case; all that is there has an expectation, and the other way round.
 fn recorded() -> Vec<Case> {
-    let mut expected: serde_json::Map<String, Value> =
-        serde_json::from_str(&read(&folder().join("expected.json"))).unwrap();
+    let mut expected: serde_json::Map<String, Value> = serde_json::from_str(&read("expected.json")).unwrap();
     let mut cases = Vec::new();
-    for part in ["", "genai"] {
-        let mut names = fs::read_dir(folder().join(part)).unwrap();
-        let mut names: Vec<_> = names.by_ref().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    for part in ["", "genai/"] {
+        let names = fs::read_dir(folder().join(part)).unwrap();
+        let mut names: Vec<_> = names.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
         names.sort();
-        for file in names.iter().filter(|name| part == "genai" || name.ends_with(".txt") || name.ends_with(".yaml")) {
-            for (number, body) in bodies(file, &read(&folder().join(part).join(file))).into_iter().enumerate() {
+        for file in names.iter().filter(|name| !part.is_empty() || name.ends_with(".txt") || name.ends_with(".yaml")) {
+            for (number, body) in bodies(file, &read(&format!("{part}{file}"))).into_iter().enumerate() {
                 let name = format!("{file}#{number}");
                 let expected = expected.remove(&name).unwrap_or_else(|| panic!("expected.json lacks {name}"));
                 cases.push(Case { name, body, expected: serde_json::from_value(expected).unwrap() });
@@ -115,32 +116,34 @@ fn bodies(file: &str, content: &str) -> Vec<String> {
 
 /// Our own bodies of one file, in the format that the README beside it describes.
 fn own(file: &str) -> Vec<Case> {
-    let content = read(&folder().join("own").join(format!("{file}.txt")));
+    let content = read(&format!("own/{file}.txt"));
     let mut blocks = content.split("\n== ");
     let defaults = members(blocks.next().unwrap());
-    blocks.map(|block| {
-        let (head, lines) = block.split_once("\n--\n").unwrap_or_else(|| panic!("{file}: no body: {block}"));
-        let (name, head) = head.split_once('\n').unwrap();
-        let mut members: serde_json::Map<_, _> = defaults.clone().into_iter().chain(members(head)).collect();
-        assert!(members.remove("why").is_some(), "{name} does not say why it is there");
-        let framing = members.remove("framing").unwrap();
-        let body = framed(framing.as_str().unwrap(), lines.trim_end_matches('\n'));
-        let expected = serde_json::from_value(members.into()).unwrap_or_else(|error| panic!("{name}: {error}"));
-        Case { name: name.to_owned(), body, expected }
-    })
-    .collect()
+    blocks
+        .map(|block| {
+            let (head, lines) = block.split_once("\n--\n").unwrap_or_else(|| panic!("{file}: no body: {block}"));
+            let (name, head) = head.split_once('\n').unwrap();
+            let mut members: serde_json::Map<_, _> = defaults.clone().into_iter().chain(members(head)).collect();
+            assert!(members.remove("why").is_some(), "{name} does not say why it is there");
+            let framing = members.remove("framing").unwrap();
+            let body = framed(framing.as_str().unwrap(), lines.trim_end_matches('\n'));
+            let expected = serde_json::from_value(members.into()).unwrap_or_else(|error| panic!("{name}: {error}"));
+            Case { name: name.to_owned(), body, expected }
+        })
+        .collect()
 }
 
 /// The members before a body: JSON where it begins like a text or a list of it, else words.
 fn members(head: &str) -> serde_json::Map<String, Value> {
     let lines = head.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
-    lines.map(|line| {
-        let (name, value) = line.split_once(": ").unwrap_or_else(|| panic!("no member: {line}"));
-        let is_json = value.starts_with(['"', '[']);
-        let value = if is_json { serde_json::from_str(value).unwrap() } else { Value::from(value) };
-        (name.to_owned(), value)
-    })
-    .collect()
+    lines
+        .map(|line| {
+            let (name, value) = line.split_once(": ").unwrap_or_else(|| panic!("no member: {line}"));
+            let is_json = value.starts_with(['"', '[']);
+            let value = if is_json { serde_json::from_str(value).unwrap() } else { Value::from(value) };
+            (name.to_owned(), value)
+        })
+        .collect()
 }
 
 /// The bytes of a body whose events or lines are these.

@@ -20,7 +20,8 @@ impl LastEvent {
     /// What is missing at the end of a body that nothing broke. An event that is cut is left open, and so dropped.
     pub(super) fn missing(&self) -> Option<Bytes> {
         let text = std::str::from_utf8(&self.0).ok()?;
-        let data = text.split(['\r', '\n']).filter_map(|line| line.strip_prefix("data:")).collect::<Vec<_>>().join("\n");
+        let data =
+            text.split(['\r', '\n']).filter_map(|line| line.strip_prefix("data:")).collect::<Vec<_>>().join("\n");
         let is_whole = data.trim() == "[DONE]" || serde_json::from_str::<IgnoredAny>(&data).is_ok();
         // A decoder cannot know whether a last return is the end of a line or half of it, so nothing open is closed too.
         (is_whole || text.trim().is_empty()).then_some(Bytes::from_static(b"\n\n"))

@@ -21,12 +21,12 @@ use std::{sync::Arc, time::Duration};
 use futures::{StreamExt, stream, stream::BoxStream};
 use rig_core::http_client::HeaderMap;
 
-pub(super) use self::{provider::Shape, sender::Sender};
 use self::{
     failure::Failures,
     reading::Reading,
     transport::{Transport, Watch},
 };
+pub(super) use self::{provider::Shape, sender::Sender};
 use super::{Model, ModelError, ModelEvent, ModelRequest};
 use crate::clock::Clock;
 

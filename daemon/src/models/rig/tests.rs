@@ -1,6 +1,7 @@
 //! The whole HTTP path against servers that play what real and broken providers send.
 
 mod adversarial;
+mod framing;
 mod scripted;
 
 use std::time::Duration;
