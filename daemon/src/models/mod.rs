@@ -2,6 +2,8 @@
 
 mod clients;
 mod factory;
+#[cfg(test)]
+mod replay;
 mod rig;
 mod scripted;
 #[cfg(test)]
