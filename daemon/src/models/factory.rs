@@ -12,7 +12,7 @@ use ropewalk_protocol::{Delivery, Endpoint, Message, Part, Role, RunErrorKind, T
 use super::{
     ChainMessage, Model, ModelError, ModelFactory, ModelRequest, ScriptedModel,
     clients::{Clients, Way},
-    rig::{Connection, IDLE_TIMEOUT, ProviderModel, Shape},
+    rig::{Connection, IDLE_TIMEOUT, ProviderModel, Sender, Shape},
 };
 use crate::clock::Clock;
 
@@ -60,7 +60,7 @@ impl Models {
             context_tokens: endpoint.context_tokens,
             headers: headers(endpoint).map_err(unusable)?,
             proxy_url: endpoint.proxy_url.clone(),
-            http: self.clients.client(way).map_err(unusable)?,
+            http: Sender::Network(self.clients.client(way).map_err(unusable)?),
             clock: Arc::clone(&self.clock),
             idle_timeout: self.idle_timeout,
         }))

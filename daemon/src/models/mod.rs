@@ -3,6 +3,8 @@
 mod clients;
 mod factory;
 mod known;
+#[cfg(test)]
+mod replay;
 mod rig;
 mod scripted;
 #[cfg(test)]

@@ -8,13 +8,14 @@ use std::{
     time::Duration,
 };
 
+use bytes::Bytes;
 use futures::{FutureExt, StreamExt, future::BoxFuture};
 use ropewalk_protocol::{Endpoint, Message, Provider, Timestamp};
 use serde_json::{Value, json};
 
 use super::{
     ChainMessage, Model, ModelAnswer, ModelError, ModelEvent, ModelRequest, ToolDefinition,
-    rig::{Connection, ProviderModel, Shape},
+    rig::{Connection, ProviderModel, Sender, Shape},
 };
 use crate::clock::Clock;
 
@@ -129,16 +130,33 @@ pub(super) fn model_by(
     idle_timeout: Duration,
 ) -> Arc<dyn Model> {
     Arc::new(ProviderModel::new(Connection {
+        http: Sender::Network(HTTP.clone()),
+        idle_timeout,
+        ..connection(clock, provider, base_url)
+    }))
+}
+
+/// A model of any provider but the scripted one that hears this answer, whatever it asks.
+pub(super) fn model_that_hears(content_type: &'static str, pieces: Arc<[Bytes]>, provider: Provider) -> Arc<dyn Model> {
+    let http = Sender::Canned { content_type, pieces };
+    Arc::new(ProviderModel::new(Connection {
+        http,
+        ..connection(Arc::new(FixedClock), provider, "http://127.0.0.1/v1")
+    }))
+}
+
+pub(super) fn connection(clock: Arc<dyn Clock>, provider: Provider, base_url: &str) -> Connection {
+    Connection {
         shape: Shape::of(provider).unwrap(),
         base_url: base_url.to_owned(),
         context_tokens: None,
         headers: reqwest::header::HeaderMap::new(),
         proxy_url: None,
         key: Some("sk-secret-1".to_owned()),
-        http: HTTP.clone(),
+        http: Sender::Network(HTTP.clone()),
         clock,
-        idle_timeout,
-    }))
+        idle_timeout: Duration::from_secs(30),
+    }
 }
 
 pub(super) fn chat_model_by(clock: Arc<dyn Clock>, base_url: &str, idle_timeout: Duration) -> Arc<dyn Model> {

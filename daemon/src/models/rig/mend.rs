@@ -1,4 +1,5 @@
-//! Gives fragments of calls that name no call back to the call they belong to, before the decoder drops them.
+//! Gives fragments of calls that name no call back to the call they belong to, before the decoder drops them; and gives
+//! a failure that stands beside an answer a line of its own, before the decoder reads the answer as a good one.
 //!
 //! Some gateways send the pieces of a call's arguments without index and id, or under an index of their own. The decoder
 //! takes such a piece for a call without a name and drops it, and the call would be made with its arguments cut. A piece
@@ -7,9 +8,6 @@
 
 use bytes::Bytes;
 use serde_json::{Value, json};
-
-/// Only lines with this word can hold a fragment; all others are passed on unread.
-const MARK: &[u8] = b"tool_calls";
 
 /// Where calls are numbered from that came with nothing to tell them by: beyond what any provider counts to.
 const OWN_NUMBERS: u64 = 1 << 20;
@@ -28,6 +26,7 @@ struct Call {
     /// How its fragments are told from those of others.
     place: Place,
     id: Option<String>,
+    is_named: bool,
     arguments: String,
 }
 
@@ -75,33 +74,47 @@ impl Mender {
         passed.into()
     }
 
-    /// Whether there was a fragment that belongs to no call.
+    /// Whether there was a fragment that belongs to no call, or a call without a name.
     pub(super) const fn is_lost(&self) -> bool {
         self.is_lost
     }
 
     fn pass(&mut self, passed: &mut Vec<u8>) {
         let line = std::mem::take(&mut self.line);
-        match line.windows(MARK.len()).any(|window| window == MARK).then(|| self.mended(&line)).flatten() {
-            Some(mended) => passed.extend_from_slice(&mended),
+        let text = std::str::from_utf8(&line).ok().filter(|line| self.is_of_interest(line));
+        match text.and_then(|line| self.mended(line)) {
+            Some(mended) => passed.extend_from_slice(mended.as_bytes()),
             None => passed.extend_from_slice(&line),
         }
     }
 
-    /// The line with its fragments numbered, if it was necessary.
-    fn mended(&mut self, line: &[u8]) -> Option<Vec<u8>> {
-        let text = std::str::from_utf8(line).ok()?;
-        let data = text.strip_prefix("data:")?;
+    /// Whether a line may have something to mend; all others are passed on unread.
+    fn is_of_interest(&self, line: &str) -> bool {
+        let ends_nameless = || self.calls.iter().any(|call| !call.is_named) && line.contains("\"finish_reason\"");
+        line.contains("\"tool_calls\"") || line.contains("\"error\"") || ends_nameless()
+    }
+
+    /// The line with its fragments numbered and its failure apart, if it was necessary.
+    fn mended(&mut self, line: &str) -> Option<String> {
+        let data = line.strip_prefix("data:")?;
         let mut chunk: Value = serde_json::from_str(data.trim()).ok()?;
-        let mut is_changed = false;
+        let failure = take_failure(&mut chunk);
+        let mut is_changed = failure.is_some();
         for choice in chunk.get_mut("choices")?.as_array_mut()?.iter_mut().take(1) {
             let fragments = choice.get_mut("delta").and_then(|delta| delta.get_mut("tool_calls"));
             for fragment in fragments.and_then(Value::as_array_mut).into_iter().flatten() {
                 is_changed |= self.fragment(fragment);
             }
+            // Whoever has no name by now will not get one, and the decoder would drop it without a word.
+            let is_end = choice.get("finish_reason").is_some_and(Value::is_string);
+            self.is_lost |= is_end && self.calls.iter().any(|call| !call.is_named);
         }
-        let ending = &text[text.trim_end_matches(['\r', '\n']).len()..];
-        is_changed.then(|| format!("data: {chunk}{ending}").into_bytes())
+        let ending = &line[line.trim_end_matches(['\r', '\n']).len()..];
+        let ending = if ending.is_empty() { "\n" } else { ending };
+        is_changed.then(|| match failure {
+            Some(failure) => format!("data: {chunk}{ending}{ending}data: {failure}{ending}"),
+            None => format!("data: {chunk}{ending}"),
+        })
     }
 
     /// Follows a fragment; whether it had to be changed.
@@ -119,6 +132,7 @@ impl Mender {
         let known = self.calls.iter_mut().rev().find(|call| place.as_ref() == Some(&call.place));
         if let Some(call) = known.filter(|call| !call.ends_before(id.as_deref(), is_named, &arguments)) {
             call.id = call.id.take().or(id);
+            call.is_named |= is_named;
             call.arguments.push_str(&arguments);
             return false;
         }
@@ -130,7 +144,7 @@ impl Mender {
                 _ => (own, true),
             };
             let is_changed = is_changed && put(fragment, &place);
-            self.calls.push(Call { place, id, arguments });
+            self.calls.push(Call { place, id, is_named, arguments });
             return is_changed;
         }
         if arguments.is_empty() {
@@ -148,6 +162,18 @@ impl Mender {
             }
         }
     }
+}
+
+/// The failure that stands beside a chunk's choices. None of those is a good end then.
+fn take_failure(chunk: &mut Value) -> Option<Value> {
+    let is_failure = |error: &Value| error.is_object() || error.as_str().is_some_and(|text| !text.is_empty());
+    chunk.get("error").filter(|error| is_failure(error))?;
+    let choices = chunk.get_mut("choices")?.as_array_mut().filter(|choices| !choices.is_empty())?;
+    for choice in choices.iter_mut().filter_map(Value::as_object_mut) {
+        choice.shift_remove("finish_reason");
+    }
+    let error = chunk.as_object_mut()?.shift_remove("error")?;
+    Some(json!({"error": error}))
 }
 
 /// Says on a fragment whose it is.

@@ -6,12 +6,14 @@
 
 mod failure;
 mod history;
+mod last_event;
 mod mend;
 mod parts;
 mod provider;
 mod reading;
 mod scan;
 mod schema;
+mod sender;
 mod transport;
 
 use std::{sync::Arc, time::Duration};
@@ -19,12 +21,12 @@ use std::{sync::Arc, time::Duration};
 use futures::{StreamExt, stream, stream::BoxStream};
 use rig_core::http_client::HeaderMap;
 
-pub(super) use self::provider::Shape;
 use self::{
     failure::Failures,
     reading::Reading,
     transport::{Transport, Watch},
 };
+pub(super) use self::{provider::Shape, sender::Sender};
 use super::{Model, ModelError, ModelEvent, ModelRequest};
 use crate::clock::Clock;
 
@@ -47,7 +49,7 @@ pub(super) struct Connection {
     /// The proxy it goes through, where the endpoint names one; its password is as secret as the key.
     pub(super) proxy_url: Option<String>,
     /// What sends.
-    pub(super) http: reqwest::Client,
+    pub(super) http: Sender,
     /// What the silence of a provider is measured with.
     pub(super) clock: Arc<dyn Clock>,
     /// How long a provider may be silent.

@@ -39,6 +39,8 @@ pub(super) struct Seen {
     pub(super) data: bool,
     /// The event or the answer is larger than allowed.
     pub(super) too_large: bool,
+    /// Where in the chunk the event under way begins, if it begins in it.
+    pub(super) event_start: Option<usize>,
 }
 
 impl Scanner {
@@ -49,10 +51,13 @@ impl Scanner {
     pub(super) fn push(&mut self, chunk: &[u8]) -> Seen {
         let mut seen = Seen::default();
         self.reply_bytes += chunk.len();
-        for byte in chunk {
+        for (offset, byte) in chunk.iter().enumerate() {
             self.event_bytes += 1;
             seen.too_large |= self.event_bytes > EVENT_BYTES;
             seen.data |= self.byte(*byte);
+            if self.event_bytes == 0 {
+                seen.event_start = Some(offset + 1);
+            }
         }
         seen.too_large |= self.reply_bytes > REPLY_BYTES;
         seen

@@ -3,11 +3,11 @@
 mod adversarial;
 mod bodies;
 mod endings;
+mod framing;
 mod reaching;
 mod requests;
 mod returning;
 mod scripted;
-mod streams;
 
 use std::time::Duration;
 

@@ -20,7 +20,8 @@ use rig_core::http_client::{
 };
 
 use super::{
-    Connection, Shape,
+    Connection, Sender, Shape,
+    last_event::LastEvent,
     mend::Mender,
     scan::{EVENT_BYTES, Framing, REPLY_BYTES, Scanner},
 };
@@ -106,7 +107,7 @@ pub(super) enum OpenError {
 pub(super) struct Transport {
     shape: Shape,
     headers: HeaderMap,
-    http: reqwest::Client,
+    http: Sender,
     clock: Arc<dyn Clock>,
     idle_timeout: Duration,
     watch: Arc<Watch>,
@@ -181,7 +182,8 @@ impl Transport {
         let deadline = self.clock.sleep(self.idle_timeout);
         let scanner = Scanner::new(self.shape.framing());
         let mender = (self.shape == Shape::Chat).then(Mender::default);
-        let reading = Body { transport: self, body: Some(body), scanner, mender, deadline };
+        let last_event = (self.shape.framing() == Framing::Events).then(LastEvent::default);
+        let reading = Body { transport: self, body: Some(body), scanner, mender, last_event, deadline };
         stream::unfold(reading, |mut reading| async {
             let chunk = reading.next().await?;
             Some((Ok(chunk), reading))
@@ -212,6 +214,7 @@ struct Body {
     body: Option<BoxStream<'static, reqwest::Result<Bytes>>>,
     scanner: Scanner,
     mender: Option<Mender>,
+    last_event: Option<LastEvent>,
     deadline: BoxFuture<'static, ()>,
 }
 
@@ -225,6 +228,9 @@ impl Body {
                     self.deadline = self.transport.clock.sleep(self.transport.idle_timeout);
                     self.transport.watch.lock().data = true;
                 }
+                if let Some(last_event) = &mut self.last_event {
+                    last_event.push(&chunk, seen.event_start);
+                }
                 if !seen.too_large {
                     return Some(self.mended(chunk));
                 }
@@ -236,13 +242,14 @@ impl Body {
             Either::Right(_) => Some(Ending::Stalled),
         };
         self.body = None;
+        let missing = self.last_event.as_ref().filter(|_| ending.is_none()).and_then(LastEvent::missing);
         {
             let mut seen = self.transport.watch.lock();
             (seen.ending, seen.torn) = (ending, self.scanner.is_within_record());
         }
         let rest = self.mender.as_mut().map(Mender::rest);
         self.note_lost();
-        rest
+        Some([rest.unwrap_or_default(), missing.unwrap_or_default()].concat().into())
     }
 
     fn mended(&mut self, chunk: Bytes) -> Bytes {

@@ -90,13 +90,13 @@ impl Failures {
         ModelError { retryable: !is_filtered, ..self.error(Kind::BadResponse, message) }
     }
 
-    /// A piece of a call's arguments came that belongs to no call: whatever was put together has a hole.
+    /// A piece of a call came that belongs to no call with a name: whatever was put together has a hole.
     pub(super) fn check_arguments(&self) -> Result<(), ModelError> {
         if !self.watch.saw_lost_arguments() {
             return Ok(());
         }
         let message =
-            format!("{} sent a piece of a call's arguments without saying which call it belongs to.", self.host);
+            format!("{} sent a piece of a call without saying which call it belongs to, or its name.", self.host);
         Err(self.error(Kind::BadResponse, message))
     }
 
