@@ -1,25 +1,23 @@
 //! Makes models out of endpoints: the one place that knows which provider is which code.
 
-use std::{
-    sync::{Arc, OnceLock},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use futures::{
     FutureExt, StreamExt,
     future::{BoxFuture, Either, select},
 };
-use reqwest::header::HeaderMap;
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use ropewalk_protocol::{Delivery, Endpoint, Message, Part, Role, RunErrorKind, Timestamp};
 
 use super::{
     ChainMessage, Model, ModelError, ModelFactory, ModelRequest, ScriptedModel,
+    clients::{Clients, Way},
     rig::{Connection, IDLE_TIMEOUT, ProviderModel, Sender, Shape},
 };
 use crate::clock::Clock;
 
-/// How long a connection may take to come about.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
+/// Headers that belong to the transport.
+const FRAMING_HEADERS: [&str; 5] = ["content-length", "content-type", "host", "connection", "transfer-encoding"];
 
 /// How long an endpoint may take to show that it works.
 const TEST_TIMEOUT: Duration = Duration::from_secs(60);
@@ -28,16 +26,14 @@ const TEST_TIMEOUT: Duration = Duration::from_secs(60);
 pub struct Models {
     clock: Arc<dyn Clock>,
     idle_timeout: Duration,
-    /// Never asked through a proxy.
-    loopback: OnceLock<Result<reqwest::Client, String>>,
-    other: OnceLock<Result<reqwest::Client, String>>,
+    clients: Clients,
 }
 
 impl Models {
     /// A factory whose models wait by this clock.
     #[must_use]
     pub const fn new(clock: Arc<dyn Clock>) -> Self {
-        Self { clock, idle_timeout: IDLE_TIMEOUT, loopback: OnceLock::new(), other: OnceLock::new() }
+        Self { clock, idle_timeout: IDLE_TIMEOUT, clients: Clients::new() }
     }
 
     /// Sets how long a provider may be silent before its answer counts as stalled; five minutes unless set.
@@ -56,34 +52,34 @@ impl Models {
         if key.as_deref().is_some_and(|key| key.contains(|c: char| c.is_control() || !c.is_ascii())) {
             return Err(unusable("its key has characters that no HTTP header can carry".to_owned()));
         }
-        let http = if is_loopback(&url) {
-            self.loopback.get_or_init(|| client(http_client().no_proxy()))
-        } else {
-            self.other.get_or_init(|| client(http_client()))
-        };
-        let http = http.as_ref().map_err(|reason| unusable(format!("no HTTP client can be made: {reason}")))?;
+        let way = Way::to(&url, endpoint.proxy_url.as_deref()).map_err(unusable)?;
         Ok(ProviderModel::new(Connection {
             shape,
             base_url: base_url.to_owned(),
             key,
-            headers: HeaderMap::new(),
-            http: Sender::Network(http.clone()),
+            context_tokens: endpoint.context_tokens,
+            headers: headers(endpoint).map_err(unusable)?,
+            proxy_url: endpoint.proxy_url.clone(),
+            http: Sender::Network(self.clients.client(way).map_err(unusable)?),
             clock: Arc::clone(&self.clock),
             idle_timeout: self.idle_timeout,
         }))
     }
 }
 
-/// A redirect would carry the request, and with some servers its key, to an address nobody configured.
-fn http_client() -> reqwest::ClientBuilder {
-    reqwest::Client::builder()
-        .redirect(reqwest::redirect::Policy::none())
-        .connect_timeout(CONNECT_TIMEOUT)
-        .user_agent(concat!("ropewalk/", env!("CARGO_PKG_VERSION")))
-}
-
-fn client(builder: reqwest::ClientBuilder) -> Result<reqwest::Client, String> {
-    builder.build().map_err(|error| error.to_string())
+/// What an endpoint has sent with every request. It cannot change how the request is framed or whom it reaches.
+fn headers(endpoint: &Endpoint) -> Result<HeaderMap, String> {
+    let mut headers = HeaderMap::new();
+    for (name, value) in &endpoint.headers {
+        if FRAMING_HEADERS.iter().any(|framing| name.eq_ignore_ascii_case(framing)) {
+            return Err(format!("its header {name} is not an endpoint's to set"));
+        }
+        let name = HeaderName::try_from(name).map_err(|_| format!("{name:?} is no name of a header"))?;
+        let value = HeaderValue::try_from(value);
+        let value = value.map_err(|_| format!("its header {name} has a value that no header can have"))?;
+        headers.insert(name, value);
+    }
+    Ok(headers)
 }
 
 impl ModelFactory for Models {
@@ -140,11 +136,6 @@ fn short_request(model: String) -> ModelRequest {
         tools: Vec::new(),
         max_output_tokens: None,
     }
-}
-
-fn is_loopback(url: &reqwest::Url) -> bool {
-    let host = url.host_str().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
-    host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 fn unusable(reason: String) -> ModelError {

@@ -1,5 +1,6 @@
 //! The model seam: one request in, a stream of what the model says out. Types of provider libraries stay in here.
 
+mod clients;
 mod factory;
 #[cfg(test)]
 mod replay;

@@ -149,7 +149,9 @@ pub(super) fn connection(clock: Arc<dyn Clock>, provider: Provider, base_url: &s
     Connection {
         shape: Shape::of(provider).unwrap(),
         base_url: base_url.to_owned(),
-        headers: Default::default(),
+        context_tokens: None,
+        headers: reqwest::header::HeaderMap::new(),
+        proxy_url: None,
         key: Some("sk-secret-1".to_owned()),
         http: Sender::Network(HTTP.clone()),
         clock,

@@ -42,8 +42,12 @@ pub(super) struct Connection {
     pub(super) base_url: String,
     /// The secret, where there is one.
     pub(super) key: Option<String>,
+    /// The model's window, where the endpoint says it.
+    pub(super) context_tokens: Option<u64>,
     /// What goes with every request, over what is sent anyway.
     pub(super) headers: HeaderMap,
+    /// The proxy it goes through, where the endpoint names one; its password is as secret as the key.
+    pub(super) proxy_url: Option<String>,
     /// What sends.
     pub(super) http: Sender,
     /// What the silence of a provider is measured with.

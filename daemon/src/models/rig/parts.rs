@@ -20,7 +20,9 @@ const SAME: &str = "$same";
 
 /// What of an answer goes back to its provider and model; `None` when nothing does that the chain does not have.
 pub(super) fn kept(shape: Shape, response: &CompletionResponse, model: &str) -> Option<ProviderParts> {
-    let mut parts = vec![serde_json::to_value(response.head()).ok()?];
+    // How it ended is judged already; rig would judge again and leave out what ended otherwise than it likes.
+    let head = response.head().with_stop(None);
+    let mut parts = vec![serde_json::to_value(head).ok()?];
     let mut is_worth_it = false;
     for block in &response.choice {
         let item = block.native_item();

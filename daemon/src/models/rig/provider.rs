@@ -141,6 +141,10 @@ pub(super) fn open(
             provider.connect(transport).completion(model).stream(asked)
         }
         Shape::Ollama => {
+            // Ollama gives a model a small window unless told otherwise, and drops the beginning of what does not fit
+            // without a word.
+            let window = connection.context_tokens.map(|tokens| json!({"num_ctx": tokens, "truncate": false}));
+            let asked = if window.is_some() { asked.additional_params(window) } else { asked };
             let provider = OllamaConfig::new().with_base_url(base_url).with_api_key(key);
             provider.connect(transport).native_completion(model).stream(asked)
         }

@@ -1,7 +1,12 @@
 //! The whole HTTP path against servers that play what real and broken providers send.
 
 mod adversarial;
+mod bodies;
+mod endings;
 mod framing;
+mod reaching;
+mod requests;
+mod returning;
 mod scripted;
 
 use std::time::Duration;

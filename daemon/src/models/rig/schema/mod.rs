@@ -1,4 +1,16 @@
-//! Makes a tool's schema one that no provider refuses. What is lost on the way is still checked before every call.
+//! Makes a tool's schema one that a provider takes, on a copy.
+//!
+//! The rules never narrow what is accepted: a call that fits the tool's own schema fits what is sent. What is lost on the
+//! way is put into words, and every call is still checked against the tool's own schema before it is made.
+//!
+//! | Who | What changes |
+//! |---|---|
+//! | all | a `$ref` at the root is put in place; combinators, `not` and `enum` at the root become the properties of their branches, none of them required; `$schema` and `$id` go, and with them what only older drafts know: lists of `items` become `prefixItems`, `exclusiveMinimum: true` goes |
+//! | Gemini, Ollama | every `$ref` is put in place; one that contains itself becomes any value |
+//! | Gemini | only the keywords it knows stay; lists of types and `oneOf` become `anyOf`, `const` becomes `enum`, `allOf` is merged |
+
+mod gemini;
+mod inline;
 
 use serde_json::{Map, Value, json};
 
@@ -7,16 +19,49 @@ use super::Shape;
 /// Keywords that providers refuse at the root of a schema.
 const REFUSED: [&str; 5] = ["oneOf", "anyOf", "allOf", "not", "enum"];
 
+/// Keywords of a document, which say nothing of a tool's arguments.
+const OF_DOCUMENTS: [&str; 4] = ["$schema", "$id", "id", "$comment"];
+
+/// Keywords that hold values and no schemas.
+const VALUES: [&str; 4] = ["const", "enum", "default", "examples"];
+
 /// The schema as it is sent, and what to add to the tool's description for what the schema no longer says.
-///
-/// A combinator at the root becomes the properties of all its branches, none of them required.
-pub(super) fn sendable(_shape: Shape, schema: &Value) -> (Value, String) {
-    let mut root = schema.as_object().cloned().unwrap_or_default();
-    let removed = REFUSED.iter().filter_map(|keyword| Some((*keyword, root.shift_remove(*keyword)?)));
-    let removed = removed.map(|(keyword, value)| (keyword.to_owned(), value)).collect::<Map<_, _>>();
-    let branches = ["oneOf", "anyOf", "allOf"].iter().filter_map(|keyword| removed.get(*keyword)?.as_array());
-    let branches = branches.flatten().filter_map(|branch| branch.get("properties")?.as_object());
-    let inherited = branches.flatten().map(|(name, schema)| (name.clone(), schema.clone())).collect::<Vec<_>>();
+pub(super) fn sendable(shape: Shape, schema: &Value) -> (Value, String) {
+    let mut lost = Map::new();
+    let schema = match shape {
+        Shape::Gemini | Shape::Ollama => inline::everywhere(schema),
+        _ => inline::at_root(schema),
+    };
+    let mut root = with_plain_root(schema, &mut lost);
+    modernise(&mut root);
+    if shape == Shape::Gemini {
+        root = gemini::subset(&root);
+    }
+    let note = if lost.is_empty() {
+        String::new()
+    } else {
+        format!("\nThe arguments must also fit this JSON Schema: {}", Value::Object(lost))
+    };
+    (root, note)
+}
+
+/// An object with properties and no combinator at its root.
+fn with_plain_root(schema: Value, lost: &mut Map<String, Value>) -> Value {
+    let Value::Object(mut root) = schema else {
+        return json!({"type": "object", "properties": {}});
+    };
+    for keyword in OF_DOCUMENTS {
+        // `id` may be a keyword of old drafts only where it is text.
+        if root.get(keyword).is_some_and(Value::is_string) {
+            root.shift_remove(keyword);
+        }
+    }
+    for keyword in REFUSED {
+        if let Some(value) = root.shift_remove(keyword) {
+            lost.insert(keyword.to_owned(), value);
+        }
+    }
+    let inherited = inherited(lost);
     root.insert("type".to_owned(), json!("object"));
     let properties = root.entry("properties").or_insert_with(|| json!({}));
     if let Some(properties) = properties.as_object_mut() {
@@ -24,33 +69,54 @@ pub(super) fn sendable(_shape: Shape, schema: &Value) -> (Value, String) {
             properties.entry(name).or_insert(schema);
         }
     }
-    let note = if removed.is_empty() {
-        String::new()
-    } else {
-        format!("\nThe arguments must also fit this JSON Schema: {}", Value::Object(removed))
-    };
-    (Value::Object(root), note)
+    Value::Object(root)
+}
+
+/// The properties of all branches; one that several branches have may be as any of them has it.
+fn inherited(lost: &Map<String, Value>) -> Map<String, Value> {
+    let mut inherited: Map<String, Value> = Map::new();
+    let branches = ["oneOf", "anyOf", "allOf"].iter().filter_map(|keyword| lost.get(*keyword)?.as_array());
+    let branches = branches.flatten().filter_map(|branch| branch.get("properties")?.as_object());
+    for (name, schema) in branches.flatten() {
+        let known = inherited.shift_remove(name);
+        let schema = match known {
+            None => schema.clone(),
+            Some(known) if known == *schema => known,
+            Some(mut known) => match known.get_mut("anyOf").and_then(Value::as_array_mut) {
+                Some(ways) => {
+                    ways.push(schema.clone());
+                    known
+                }
+                None => json!({"anyOf": [known, schema]}),
+            },
+        };
+        inherited.insert(name.clone(), schema);
+    }
+    inherited
+}
+
+/// Takes out what only older drafts of JSON Schema know, which says nothing or is refused where nobody names the draft.
+fn modernise(schema: &mut Value) {
+    match schema {
+        Value::Object(members) => {
+            for bound in ["exclusiveMinimum", "exclusiveMaximum"] {
+                if members.get(bound).is_some_and(Value::is_boolean) {
+                    members.shift_remove(bound);
+                }
+            }
+            if members.get("items").is_some_and(Value::is_array)
+                && let Some(items) = members.shift_remove("items")
+            {
+                members.insert("prefixItems".to_owned(), items);
+                members.shift_remove("additionalItems");
+            }
+            let schemas = members.iter_mut().filter(|(keyword, _)| !VALUES.contains(&keyword.as_str()));
+            schemas.for_each(|(_, schema)| modernise(schema));
+        }
+        Value::Array(elements) => elements.iter_mut().for_each(modernise),
+        _ => {}
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_plain_schema_is_sent_as_it_is() {
-        let schema = json!({"type": "object", "properties": {"a": {"anyOf": [{"type": "string"}, {"type": "null"}]}}});
-        assert_eq!(sendable(Shape::Chat, &schema), (schema, String::new()));
-        assert_eq!(sendable(Shape::Chat, &json!({"type": "object"})).0, json!({"type": "object", "properties": {}}));
-    }
-
-    #[test]
-    fn a_combinator_at_the_root_becomes_properties_and_a_note() {
-        let branch = |name: &str| json!({"properties": {name: {"type": "string"}}, "required": [name]});
-        let schema = json!({"type": "object", "oneOf": [branch("a"), branch("b")], "$defs": {"x": {}}});
-        let (sent, note) = sendable(Shape::Chat, &schema);
-        let string = json!({"type": "string"});
-        let expected = json!({"type": "object", "$defs": {"x": {}}, "properties": {"a": string, "b": string}});
-        assert_eq!(sent, expected);
-        assert!(note.contains(r#""oneOf":[{"#), "{note}");
-    }
-}
+mod tests;

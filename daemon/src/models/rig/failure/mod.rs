@@ -1,5 +1,8 @@
 //! Says what went wrong with a provider in our words: a kind, a sentence, whether and when to try again.
 
+mod body;
+mod kinds;
+
 use std::sync::Arc;
 
 use rig_core::{
@@ -8,19 +11,16 @@ use rig_core::{
     http_client::{self, HeaderMap},
 };
 use ropewalk_protocol::RunErrorKind as Kind;
-use serde_json::Value;
 
+use self::body::{error_of, excerpt, said};
 use super::{
-    Connection,
+    Connection, Shape,
     transport::{Ending, OpenError, Watch},
 };
 use crate::{
     clock::Clock,
     models::{ModelError, retryable},
 };
-
-/// How much of a provider's own words goes into a message.
-const EXCERPT_CHARACTERS: usize = 300;
 
 /// The longest wait a provider can ask for: a day.
 const RETRY_AFTER_CEILING_MS: u64 = 86_400_000;
@@ -29,7 +29,8 @@ const RETRY_AFTER_CEILING_MS: u64 = 86_400_000;
 pub(super) struct Failures {
     watch: Arc<Watch>,
     clock: Arc<dyn Clock>,
-    key: Option<String>,
+    shape: Shape,
+    secrets: Vec<String>,
     host: String,
     idle_seconds: u64,
 }
@@ -42,14 +43,19 @@ impl Failures {
             Some(port) => format!("{host}:{port}"),
             None => host,
         };
-        let key = connection.key.clone().filter(|key| !key.is_empty());
-        Self { watch, clock: Arc::clone(&connection.clock), key, host, idle_seconds: connection.idle_timeout.as_secs() }
+        let proxy = connection.proxy_url.as_deref().and_then(|url| reqwest::Url::parse(url).ok());
+        let password = proxy.and_then(|proxy| proxy.password().map(str::to_owned));
+        let secrets = connection.key.clone().into_iter().chain(password).filter(|secret| !secret.is_empty()).collect();
+        let (clock, shape) = (Arc::clone(&connection.clock), connection.shape);
+        Self { watch, clock, shape, secrets, host, idle_seconds: connection.idle_timeout.as_secs() }
     }
 
     /// What an error of rig's means.
     pub(super) fn of(&self, error: &ProviderError) -> ModelError {
         match error {
             ProviderError::Truncated => self.truncated(),
+            // The decoder reads what is left of a record that the end of the body cut.
+            ProviderError::Json(error) if error.is_eof() || self.watch.ending().is_some() => self.truncated(),
             ProviderError::Http(error) => self.transport(error),
             ProviderError::ProviderResponse(response) => self.refusal(response),
             ProviderError::InvalidAuthentication(response) => {
@@ -119,6 +125,9 @@ impl Failures {
     fn transport(&self, error: &http_client::Error) -> ModelError {
         let open = match error {
             http_client::Error::Instance(source) => source.downcast_ref::<OpenError>(),
+            http_client::Error::Protocol(_) | http_client::Error::InvalidHeaderValue(_) => {
+                return self.request(&error.to_string());
+            }
             _ => None,
         };
         match open {
@@ -130,7 +139,7 @@ impl Failures {
                 self.refusal(&ProviderResponseError::without_status(body.clone()))
             }
             Some(OpenError::NoStream { content_type, body }) => {
-                let message = format!("{} answered {content_type} instead of an event stream: ", self.host);
+                let message = format!("{} answered {content_type} instead of a stream: ", self.host);
                 let message = message + &excerpt(body);
                 ModelError { retryable: false, ..self.error(Kind::BadResponse, message) }
             }
@@ -140,18 +149,26 @@ impl Failures {
 
     /// A refusal the provider put into words, by status or within a stream.
     fn refusal(&self, response: &ProviderResponseError) -> ModelError {
+        let body = &response.body;
         let status = response.status.map(|status| status.as_u16()).filter(|status| *status != 200);
-        let status = status.or_else(|| in_band_status(&response.body));
-        let kind = kind_of(status, &response.body);
+        let status = status.or_else(|| body::in_band_status(body));
+        let words = body::words(body);
+        let is_filtered = response.refusal || kinds::is_filtered(&words);
+        let kind = if response.refusal { Kind::BadResponse } else { kinds::kind_of(status, &words) };
         let told = status.map_or_else(String::new, |status| format!(" (status {status})"));
-        let message = format!("{}{told}: {}", self.host, said(&response.body));
-        let retry_after_ms = response.headers.as_ref().and_then(|headers| self.retry_after(headers));
-        ModelError { retry_after_ms, ..self.error(kind, message) }
+        let mut message = format!("{}{told}: {}", self.host, said(body));
+        if status == Some(404) && kind == Kind::BadRequest {
+            message +=
+                &format!(" Nothing answers where {} is asked; check the endpoint's baseUrl.", self.shape.provider());
+        }
+        let told_wait = response.headers.as_ref().and_then(|headers| self.retry_after(headers));
+        let retry_after_ms = told_wait.or_else(|| body::retry_after_ms(body).and_then(whole_ms));
+        let error = ModelError { retry_after_ms, ..self.error(kind, message) };
+        ModelError { retryable: error.retryable && !is_filtered, ..error }
     }
 
     fn retry_after(&self, headers: &HeaderMap) -> Option<u64> {
         let header = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
-        let whole_ms = |ms: f64| (ms.is_finite() && ms >= 0.0).then(|| ms.ceil() as u64);
         let in_ms = header("retry-after-ms").and_then(|text| text.parse().ok()).and_then(whole_ms);
         let wait = in_ms.or_else(|| {
             let text = header("retry-after")?;
@@ -165,86 +182,11 @@ impl Failures {
     }
 
     fn error(&self, kind: Kind, message: String) -> ModelError {
-        let message = match &self.key {
-            Some(key) => message.replace(key.as_str(), "[key]"),
-            None => message,
-        };
+        let message = self.secrets.iter().fold(message, |message, secret| message.replace(secret.as_str(), "[key]"));
         ModelError { kind, message, retryable: retryable(kind), retry_after_ms: None }
     }
 }
 
-/// The kind of a refusal. The status decides, except where one status stands for several kinds.
-fn kind_of(status: Option<u16>, body: &str) -> Kind {
-    let words = body.to_ascii_lowercase();
-    let any = |needles: &[&str]| needles.iter().any(|needle| words.contains(needle));
-    let by_words = || {
-        let table: [(Kind, &[&str]); 8] = [
-            (Kind::ContextWindow, CONTEXT_WORDS),
-            (Kind::BadResponse, &["tool_use_failed"]),
-            (Kind::BadRequest, &["blocked the prompt"]),
-            (Kind::Quota, QUOTA_WORDS),
-            (Kind::RateLimited, &["rate_limit", "rate limit", "too many requests"]),
-            (Kind::Auth, &["invalid_api_key", "invalid api key", "api key not valid", "authentication_error"]),
-            (Kind::ModelNotFound, &["model_not_found"]),
-            (Kind::Overloaded, &["overloaded", "server_error", "unavailable", "internal error", "capacity"]),
-        ];
-        table.into_iter().find_map(|(kind, needles)| any(needles).then_some(kind))
-    };
-    match status {
-        Some(401 | 403) => Kind::Auth,
-        Some(402) => Kind::Quota,
-        Some(404) => Kind::ModelNotFound,
-        Some(413) => Kind::ContextWindow,
-        Some(429) if any(QUOTA_WORDS) => Kind::Quota,
-        Some(429) => Kind::RateLimited,
-        Some(408 | 500..) => Kind::Overloaded,
-        Some(_) => by_words().filter(|kind| *kind != Kind::Overloaded).unwrap_or(Kind::BadRequest),
-        None if any(&["invalid_request"]) => by_words().unwrap_or(Kind::BadRequest),
-        None => by_words().unwrap_or(Kind::BadResponse),
-    }
-}
-
-const QUOTA_WORDS: &[&str] = &["insufficient_quota", "exceeded your current quota", "billing", "insufficient credit"];
-
-const CONTEXT_WORDS: &[&str] = &[
-    "context_length_exceeded",
-    "maximum context length",
-    "context window",
-    "context size",
-    "prompt is too long",
-    "input is too long",
-    "too many tokens",
-];
-
-/// The status an error within a stream carries in its body, as gateways do.
-fn in_band_status(body: &str) -> Option<u16> {
-    let error = error_of(body)?;
-    let status = ["status_code", "code", "status"].iter().find_map(|member| error.get(member)?.as_u64());
-    status.and_then(|status| u16::try_from(status).ok()).filter(|status| (400..600).contains(status))
-}
-
-/// The error a body tells of, whichever way providers spell it.
-fn error_of(body: &str) -> Option<Value> {
-    let body: Value = serde_json::from_str(body).ok()?;
-    let error = body.get("error").filter(|error| !error.is_null());
-    error.or_else(|| body.get("detail").or_else(|| body.get("message")).map(|_| &body)).cloned()
-}
-
-/// The provider's own words for a person.
-fn said(body: &str) -> String {
-    let error = error_of(body);
-    let message = error.as_ref().and_then(|error| {
-        let member = ["message", "detail"].iter().find_map(|member| error.get(member)?.as_str());
-        member.or_else(|| error.as_str())
-    });
-    excerpt(message.unwrap_or(body))
-}
-
-fn excerpt(text: &str) -> String {
-    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match text.char_indices().nth(EXCERPT_CHARACTERS) {
-        Some((cut, _)) => format!("{}…", &text[..cut]),
-        None if text.is_empty() => "(no words)".to_owned(),
-        None => text,
-    }
+fn whole_ms(ms: f64) -> Option<u64> {
+    (ms.is_finite() && ms >= 0.0).then(|| (ms.ceil() as u64).min(RETRY_AFTER_CEILING_MS))
 }
