@@ -1,13 +1,16 @@
 //! Ropewalk's conformance kit: what stands opposite the daemon in a test.
 //!
-//! * [`ScriptedServer`] is a model provider on a loopback port: the scripted model in the shape of OpenAI's chat
-//!   completions, with a [strict mode](ServerOptions::strict), a journal of requests and [faults](Fault) on demand.
+//! * [`ScriptedServer`] is a model provider on a loopback port: the scripted model in the [shapes](Shape) of
+//!   OpenAI and Anthropic, with a [strict mode](ServerOptions::strict), a [window](ServerOptions::window_tokens), a
+//!   journal of requests and [faults](Fault) on demand.
 //! * [`RawServer`] plays bodies byte for byte and chunk for chunk, for answers no honest server gives.
 //! * [`suite`] is a list of claims about a daemon's wire, each a scenario over raw connections.
 //! * [`DaemonProcess`] is a daemon in a process of its own, to be killed, signalled and looked at from outside.
+//! * [`npm_package`], [`read_with`] and [`Aimock`] are programs by others, as npm packages.
 //! * [`serve`] is the command `conformance serve`, for tests in other languages, and [`bench()`] `conformance bench`.
 
 mod bench;
+mod peers;
 mod processes;
 mod raw;
 mod scripted;
@@ -15,7 +18,8 @@ mod serve;
 pub mod suite;
 
 pub use bench::{BenchArgs, FloorArgs, bench, serve_floor};
+pub use peers::{Aimock, npm_package, read_with};
 pub use processes::{DaemonOptions, DaemonProcess, Ready, Refusal, Signal, StartFailure, Usage};
 pub use raw::{RawEnding, RawReply, RawRequest, RawServer};
-pub use scripted::{Fault, RecordedRequest, ScriptedServer, ServerOptions};
+pub use scripted::{Fault, RecordedRequest, ScriptedServer, ServerOptions, Shape};
 pub use serve::{ServeArgs, serve};

@@ -15,7 +15,8 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Serves the scripted model as OpenAI-compatible chat completions, until it is interrupted.
+    /// Serves the scripted model in the shapes of OpenAI (chat completions, responses) and Anthropic, until it is
+    /// interrupted.
     Serve(ServeArgs),
     /// Measures a daemon beside what the same work costs without it.
     ///

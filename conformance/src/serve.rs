@@ -18,6 +18,9 @@ pub struct ServeArgs {
     /// Refuse, with status 401, requests without this key.
     #[arg(long)]
     pub key: Option<String>,
+    /// Refuse, in the provider's own words, requests with more tokens than this; four bytes of text are one.
+    #[arg(long, value_name = "TOKENS")]
+    pub window: Option<u64>,
 }
 
 /// Serves until the process is interrupted. The first line on stdout is the base URL.
@@ -25,8 +28,9 @@ pub struct ServeArgs {
 /// # Errors
 /// When the port cannot be listened on.
 pub async fn serve(args: ServeArgs) -> io::Result<()> {
-    let options = ServerOptions { strict: args.strict, key: args.key, ..ServerOptions::default() };
-    let server = ScriptedServer::start_on(args.port, options).await?;
+    let ServeArgs { port, strict, key, window: window_tokens } = args;
+    let options = ServerOptions { strict, key, window_tokens, ..ServerOptions::default() };
+    let server = ScriptedServer::start_on(port, options).await?;
     announce(&server);
     tokio::signal::ctrl_c().await
 }

@@ -8,7 +8,7 @@ use std::{
 use axum::http::HeaderMap;
 use serde_json::Value;
 
-use super::strict::Refusal;
+use super::{refusal::Refusal, shape::Shape};
 
 /// How many requests are kept.
 const KEPT: usize = 4_096;
@@ -16,6 +16,8 @@ const KEPT: usize = 4_096;
 /// A request as it came.
 #[derive(Clone, Debug)]
 pub struct RecordedRequest {
+    /// In which shape it came.
+    pub shape: Shape,
     /// Its headers, names in lower case, in the order in which they came.
     pub headers: Vec<(String, String)>,
     /// Its body; null when it was no JSON.
@@ -28,12 +30,13 @@ pub struct RecordedRequest {
 pub(super) struct Journal(Mutex<VecDeque<RecordedRequest>>);
 
 impl Journal {
-    pub(super) fn record(&self, headers: &HeaderMap, body: &Value, refusal: Option<&Refusal>) {
+    pub(super) fn record(&self, shape: Shape, headers: &HeaderMap, body: &Value, refusal: Option<&Refusal>) {
         let text = |(name, value): (&axum::http::HeaderName, &axum::http::HeaderValue)| {
             (name.to_string(), String::from_utf8_lossy(value.as_bytes()).into_owned())
         };
         let headers = headers.iter().map(text).collect();
-        let request = RecordedRequest { headers, body: body.clone(), refused: refusal.map(|r| r.message.clone()) };
+        let refused = refusal.map(|refusal| refusal.message.clone());
+        let request = RecordedRequest { shape, headers, body: body.clone(), refused };
         let mut requests = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if requests.len() == KEPT {
             requests.pop_front();

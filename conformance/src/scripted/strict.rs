@@ -1,44 +1,29 @@
-//! Refuses what real providers refuse.
+//! Refuses what real providers refuse: what the shapes have in common, and below it each shape's own.
+
+pub(super) mod chat;
+pub(super) mod messages;
+pub(super) mod responses;
 
 use std::collections::HashSet;
 
-use axum::http::StatusCode;
-use serde_json::{Value, json};
+use base64::{Engine, prelude::BASE64_STANDARD};
+use serde_json::Value;
 
-/// Why a request is refused, in the shape of OpenAI's errors.
-#[derive(Clone, Debug)]
-pub(super) struct Refusal {
-    pub(super) status: StatusCode,
-    pub(super) message: String,
-    param: Option<String>,
-    code: Option<&'static str>,
-}
-
-impl Refusal {
-    pub(super) fn bad_request(message: impl Into<String>, param: Option<String>) -> Self {
-        Self { status: StatusCode::BAD_REQUEST, message: message.into(), param, code: None }
-    }
-
-    pub(super) fn wrong_key() -> Self {
-        let message = "Incorrect API key provided.".to_owned();
-        Self { status: StatusCode::UNAUTHORIZED, message, param: None, code: Some("invalid_api_key") }
-    }
-
-    pub(super) fn body(&self) -> Value {
-        let Self { message, param, code, .. } = self;
-        json!({"error": {"message": message, "type": "invalid_request_error", "param": param, "code": code}})
-    }
-}
+use super::{
+    memory::{Memory, Said},
+    refusal::Refusal,
+};
 
 type Checked = Result<(), Refusal>;
 
+/// The images every provider takes.
+const IMAGE_TYPES: &[&str] = &["image/png", "image/jpeg", "image/gif", "image/webp"];
+
+/// What no provider takes at the top of a tool's schema.
+const COMBINATORS: &[&str] = &["oneOf", "anyOf", "allOf", "not", "enum"];
+
 fn refuse(param: impl Into<String>, message: impl Into<String>) -> Checked {
     Err(Refusal::bad_request(message, Some(param.into())))
-}
-
-/// The first thing in a chat completions request that a real provider would refuse.
-pub(super) fn refusal(body: &Value) -> Option<Refusal> {
-    model(body).and_then(|()| tools(body)).and_then(|()| messages(body)).err()
 }
 
 fn model(body: &Value) -> Checked {
@@ -48,22 +33,10 @@ fn model(body: &Value) -> Checked {
     }
 }
 
-fn tools(body: &Value) -> Checked {
-    let Some(tools) = body.get("tools") else { return Ok(()) };
-    let Some(tools) = tools.as_array().filter(|tools| !tools.is_empty()) else {
-        return refuse("tools", "tools is too short: expected an array with at least one element");
-    };
-    let mut names = HashSet::new();
-    for (place, tool) in tools.iter().enumerate() {
-        let path = format!("tools[{place}].function");
-        let name = tool["function"]["name"].as_str().unwrap_or_default();
-        name_fits(name, &format!("{path}.name"))?;
-        if !names.insert(name) {
-            return refuse(format!("{path}.name"), format!("tool names must be unique: {name}"));
-        }
-        parameters(&tool["function"]["parameters"], &format!("{path}.parameters"))?;
-    }
-    Ok(())
+/// Refuses fields that the provider does not know; `words` makes the message of one.
+fn fields(body: &Value, known: &[&str], words: impl Fn(&str) -> String) -> Checked {
+    let names = body.as_object().into_iter().flatten().map(|(name, _)| name.as_str());
+    names.filter(|name| !known.contains(name)).try_for_each(|name| refuse(name, words(name)))
 }
 
 fn name_fits(name: &str, path: &str) -> Checked {
@@ -74,14 +47,20 @@ fn name_fits(name: &str, path: &str) -> Checked {
     Ok(())
 }
 
-fn parameters(schema: &Value, path: &str) -> Checked {
+fn new_name<'a>(name: &'a str, names: &mut HashSet<&'a str>, path: &str) -> Checked {
+    name_fits(name, path)?;
+    if names.insert(name) { Ok(()) } else { refuse(path, format!("tool names must be unique: {name}")) }
+}
+
+/// A tool's schema: of an object, without what would make it one of several, with references that lead somewhere.
+fn schema(schema: &Value, path: &str) -> Checked {
     if schema["type"] != "object" {
         return refuse(path, "the schema of a function must be of type object");
     }
     if !schema["properties"].is_object() {
         return refuse(path, "object schema missing properties");
     }
-    if let Some(keyword) = ["oneOf", "anyOf", "allOf", "not", "enum"].iter().find(|k| schema.get(**k).is_some()) {
+    if let Some(keyword) = COMBINATORS.iter().find(|keyword| schema.get(**keyword).is_some()) {
         return refuse(path, format!("the schema must not have {keyword} at the top level"));
     }
     references(schema, schema, path)
@@ -94,86 +73,86 @@ fn references(root: &Value, schema: &Value, path: &str) -> Checked {
             return refuse(path, format!("the reference {reference} cannot be resolved"));
         }
     }
-    let members: Vec<&Value> = match schema {
+    members(schema).into_iter().try_for_each(|member| references(root, member, path))
+}
+
+fn members(schema: &Value) -> Vec<&Value> {
+    match schema {
         Value::Object(members) => members.values().collect(),
         Value::Array(members) => members.iter().collect(),
         _ => Vec::new(),
-    };
-    members.into_iter().try_for_each(|member| references(root, member, path))
+    }
 }
 
-fn messages(body: &Value) -> Checked {
-    let Some(messages) = body["messages"].as_array().filter(|messages| !messages.is_empty()) else {
-        return refuse("messages", "messages must be an array with at least one element");
-    };
-    let mut seen = HashSet::new();
-    // The calls of the last assistant message that have no result yet.
-    let mut open: Vec<&str> = Vec::new();
-    for (place, message) in messages.iter().enumerate() {
-        let path = format!("messages[{place}]");
-        let role = message["role"].as_str().unwrap_or_default();
-        if role != "tool" && !open.is_empty() {
-            let open = open.join(", ");
-            return refuse(path, format!("tool_calls must be followed by results; without one: {open}"));
+/// What a schema promises that the answer will fit for certain: every object in it is closed and needs all it names.
+fn strict_schema(schema: &Value, path: &str) -> Checked {
+    if schema["type"] == "object" {
+        if schema["additionalProperties"] != false {
+            return refuse(path, "'additionalProperties' is required to be supplied and to be false");
         }
-        match role {
-            "system" | "developer" | "user" => content(&message["content"], &format!("{path}.content"))?,
-            "assistant" => open = assistant(message, &path, &mut seen)?,
-            "tool" => {
-                let id = message["tool_call_id"].as_str().unwrap_or_default();
-                let Some(answered) = open.iter().position(|open| *open == id) else {
-                    return refuse(path, format!("a tool message must follow the tool_calls it answers: {id:?}"));
-                };
-                open.remove(answered);
-                content(&message["content"], &format!("{path}.content"))?;
-            }
-            other => return refuse(format!("{path}.role"), format!("unknown role {other:?}")),
+        let required = schema["required"].as_array().map_or(&[][..], Vec::as_slice);
+        let names = schema["properties"].as_object().into_iter().flatten().map(|(name, _)| name);
+        if let Some(missing) = names.into_iter().find(|name| !required.iter().any(|required| required == *name)) {
+            return refuse(path, format!("'required' is required to include every key of properties: {missing}"));
         }
     }
-    if open.is_empty() { Ok(()) } else { refuse("messages", format!("calls without results: {}", open.join(", "))) }
+    members(schema).into_iter().try_for_each(|member| strict_schema(member, path))
 }
 
-/// Checks an assistant message; the ids of its calls.
-fn assistant<'a>(message: &'a Value, path: &str, seen: &mut HashSet<&'a str>) -> Result<Vec<&'a str>, Refusal> {
-    let Some(calls) = message.get("tool_calls").filter(|calls| !calls.is_null()) else {
-        content(&message["content"], &format!("{path}.content"))?;
-        return Ok(Vec::new());
-    };
-    if message.get("content").is_some_and(|content| !content.is_null()) {
-        content(&message["content"], &format!("{path}.content"))?;
+/// A schema that an answer must fit, as OpenAI has it.
+fn output_schema(format: &Value, path: &str) -> Checked {
+    name_fits(format["name"].as_str().unwrap_or_default(), &format!("{path}.name"))?;
+    if !format["schema"].is_object() {
+        return refuse(format!("{path}.schema"), "the schema must be an object");
     }
-    let mut ids = Vec::new();
-    let calls = calls.as_array().filter(|calls| !calls.is_empty());
-    let calls = calls.ok_or_else(|| Refusal::bad_request("tool_calls is empty", Some(path.to_owned())))?;
-    for (place, call) in calls.iter().enumerate() {
-        let path = format!("{path}.tool_calls[{place}]");
-        let id = call["id"].as_str().unwrap_or_default();
-        if id.is_empty() || !seen.insert(id) {
-            refuse(format!("{path}.id"), format!("the id {id:?} is missing or repeated"))?;
-        }
-        if call["type"] != "function" {
-            refuse(format!("{path}.type"), "the type must be function")?;
-        }
-        name_fits(call["function"]["name"].as_str().unwrap_or_default(), &format!("{path}.function.name"))?;
-        let arguments = call["function"]["arguments"].as_str().unwrap_or_default();
-        if !serde_json::from_str::<Value>(arguments).is_ok_and(|arguments| arguments.is_object()) {
-            refuse(format!("{path}.function.arguments"), "arguments must be the text of a JSON object")?;
-        }
-        ids.push(id);
-    }
-    Ok(ids)
+    if format["strict"] == true { strict_schema(&format["schema"], &format!("{path}.schema")) } else { Ok(()) }
 }
 
-fn content(content: &Value, path: &str) -> Checked {
-    match content {
-        Value::String(text) if !text.is_empty() => Ok(()),
-        Value::Array(parts) if !parts.is_empty() => {
-            let empty = |part: &&Value| part["type"] == "text" && part["text"].as_str().is_none_or(str::is_empty);
-            match parts.iter().find(empty) {
-                Some(_) => refuse(path, "text content blocks must not be empty"),
-                None => Ok(()),
-            }
-        }
-        _ => refuse(path, "content must not be empty"),
+fn arguments(arguments: &Value, path: &str) -> Checked {
+    let text = arguments.as_str().unwrap_or_default();
+    if serde_json::from_str::<Value>(text).is_ok_and(|arguments| arguments.is_object()) {
+        return Ok(());
     }
+    refuse(path, "arguments must be the text of a JSON object")
+}
+
+fn image(media_type: &str, data: &str, path: &str) -> Checked {
+    if !IMAGE_TYPES.contains(&media_type) {
+        return refuse(path, format!("unsupported image: {media_type:?} is none of {}", IMAGE_TYPES.join(", ")));
+    }
+    base64(data, path)
+}
+
+fn base64(data: &str, path: &str) -> Checked {
+    match BASE64_STANDARD.decode(data) {
+        Ok(bytes) if !bytes.is_empty() => Ok(()),
+        _ => refuse(path, "invalid base64 data"),
+    }
+}
+
+/// An address of an image: elsewhere, or with all of the image in it.
+fn image_url(url: &Value, path: &str) -> Checked {
+    let url = url.as_str().unwrap_or_default();
+    if url.starts_with("https://") || url.starts_with("http://") {
+        return Ok(());
+    }
+    let inline = url.strip_prefix("data:").and_then(|rest| rest.split_once(";base64,"));
+    match inline {
+        Some((media_type, data)) => image(media_type, data, path),
+        None => refuse(path, "invalid image_url: expected an http(s) address or a base64-encoded data URL"),
+    }
+}
+
+/// Checks that the reasoning of an answer that made calls came back as it was. `words` has the message for reasoning
+/// that is missing and for reasoning that is another.
+fn reasoning(answers: &[Said], came_back: &[Value], path: &str, words: (&str, &str)) -> Checked {
+    if answers.is_empty() || answers.iter().any(|said| said.reasoning == came_back) {
+        return Ok(());
+    }
+    refuse(path, if came_back.is_empty() { words.0 } else { words.1 })
+}
+
+/// The answers of the server that a message with these calls can be.
+fn answers(memory: &Memory, body: &Value, text: &str, calls: &[(&str, Value)]) -> Vec<Said> {
+    memory.answers(body["model"].as_str().unwrap_or_default(), text, calls)
 }

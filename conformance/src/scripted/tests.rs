@@ -1,134 +1,37 @@
-//! What strict mode refuses, and what the answers look like without a client of ours.
+//! What the scripted server says and refuses, without a client of ours.
+
+mod chat;
+mod messages;
+mod responses;
+mod window;
 
 use axum::body::to_bytes;
 use serde_json::{Value, json};
 
-use super::*;
+use super::{Asked, Shape, memory::Memory, voice};
 
-fn tool(name: &str, parameters: &Value) -> Value {
-    json!({"type": "function", "function": {"name": name, "parameters": parameters}})
+/// The number of the answers, which their ids have in them.
+const NUMBER: u64 = 3;
+
+fn refused_by(shape: Shape, body: &Value, memory: &Memory) -> Option<String> {
+    shape.strict_refusal(body, memory).map(|refusal| refusal.message)
 }
 
-fn call(id: &str, arguments: &str) -> Value {
-    json!({"id": id, "type": "function", "function": {"name": "ask", "arguments": arguments}})
-}
-
-fn calls(calls: &[Value]) -> Value {
-    json!({"role": "assistant", "content": null, "tool_calls": calls})
-}
-
-fn result(id: &str) -> Value {
-    json!({"role": "tool", "tool_call_id": id, "content": "yes"})
-}
-
-fn asked(messages: &[Value]) -> Value {
-    json!({"model": "m", "messages": messages})
-}
-
-fn with_tools(tools: &[Value]) -> Value {
-    json!({"model": "m", "messages": [{"role": "user", "content": "hi"}], "tools": tools})
-}
-
-fn refused(body: &Value) -> Option<String> {
-    strict::refusal(body).map(|refusal| refusal.body()["error"]["message"].as_str().unwrap().to_owned())
-}
-
-#[test]
-fn strict_mode_takes_a_good_history() {
-    let user = json!({"role": "user", "content": [{"type": "text", "text": "hi"}]});
-    let system = json!({"role": "system", "content": "brief"});
-    let both = calls(&[call("a", "{}"), call("b", r#"{"x":1}"#)]);
-    let history = [system, user.clone(), both, result("b"), result("a"), user];
-    assert_eq!(refused(&asked(&history)), None);
-    let schema = json!({"type": "object", "properties": {"x": {"$ref": "#/$defs/x"}}, "$defs": {"x": {"anyOf": [{}]}}});
-    assert_eq!(refused(&with_tools(&[tool("a", &schema), tool("b-c_D9", &schema)])), None);
-}
-
-#[test]
-fn strict_mode_refuses_broken_histories() {
-    let user = json!({"role": "user", "content": "hi"});
-    let said = |content: Value| json!({"role": "assistant", "content": content});
-    let one = || calls(&[call("a", "{}")]);
-    for (messages, words) in [
-        (vec![], "at least one element"),
-        (vec![one()], "calls without results: a"),
-        (vec![one(), user.clone()], "must be followed by results; without one: a"),
-        (vec![one(), user.clone(), result("a")], "must be followed by results"),
-        (vec![user.clone(), result("a")], "must follow the tool_calls"),
-        (vec![one(), result("b")], "must follow the tool_calls"),
-        (vec![one(), result("a"), result("a")], "must follow the tool_calls"),
-        (vec![one(), result("a"), one(), result("a")], "missing or repeated"),
-        (vec![calls(&[call("", "{}")])], "missing or repeated"),
-        (vec![calls(&[])], "tool_calls is empty"),
-        (vec![calls(&[call("a", "[]")])], "text of a JSON object"),
-        (vec![calls(&[call("a", "{")])], "text of a JSON object"),
-        (vec![calls(&[call("a", "")])], "text of a JSON object"),
-        (vec![said(json!(""))], "content must not be empty"),
-        (vec![said(Value::Null)], "content must not be empty"),
-        (vec![said(json!([{"type": "text", "text": ""}]))], "text content blocks must not be empty"),
-        (vec![json!({"role": "narrator", "content": "x"})], "unknown role"),
-    ] {
-        let message = refused(&asked(&messages)).unwrap_or_default();
-        assert!(message.contains(words), "{messages:?}: {message:?}");
-    }
-    assert!(refused(&json!({"messages": [user]})).unwrap().contains("model"));
-}
-
-#[test]
-fn strict_mode_refuses_broken_tools() {
-    let plain = json!({"type": "object", "properties": {}});
-    let with = |name: &str, value: Value| {
-        let mut schema = plain.clone();
-        schema[name] = value;
-        schema
-    };
-    for (tools, words) in [
-        (vec![], "at least one element"),
-        (vec![tool("", &plain)], "does not match"),
-        (vec![tool("a b", &plain)], "does not match"),
-        (vec![tool(&"a".repeat(65), &plain)], "does not match"),
-        (vec![tool("a", &plain), tool("a", &plain)], "must be unique"),
-        (vec![tool("a", &json!({"type": "string"}))], "of type object"),
-        (vec![tool("a", &json!({"type": "object"}))], "missing properties"),
-        (vec![tool("a", &with("oneOf", json!([])))], "must not have oneOf"),
-        (vec![tool("a", &with("properties", json!({"x": {"$ref": "#/$defs/x"}})))], "cannot be resolved"),
-        (vec![tool("a", &with("properties", json!({"x": {"$ref": "http://x/y"}})))], "cannot be resolved"),
-    ] {
-        let message = refused(&with_tools(&tools)).unwrap_or_default();
-        assert!(message.contains(words), "{tools:?}: {message:?}");
-    }
-    assert_eq!(refused(&with_tools(&[tool(&"a".repeat(64), &plain)])), None);
-}
-
-async fn body_of(request: &Value) -> String {
-    let body = chat::answer(request, 3).await.into_body();
+async fn body_of(shape: Shape, request: Value, memory: &Memory) -> String {
+    let asked = Asked { shape, number: NUMBER, memory, only_call_id: None };
+    let body = voice::answer(request, asked).await.into_body();
     String::from_utf8(to_bytes(body, usize::MAX).await.unwrap().to_vec()).unwrap()
 }
 
-#[tokio::test]
-async fn a_whole_answer_has_text_calls_and_usage() {
-    let body = body_of(&asked(&[json!({"role": "user", "content": "think t\nsay hi you\ncall ask {\"x\":1}"})])).await;
-    let answer: Value = serde_json::from_str(&body).unwrap();
-    let choice = &answer["choices"][0];
-    let expected = json!({"role": "assistant", "content": "hi you", "reasoning_content": "t", "tool_calls": [
-        {"id": "call_3_0", "type": "function", "function": {"name": "ask", "arguments": "{\"x\":1}"}},
-    ]});
-    assert_eq!((&choice["message"], &choice["finish_reason"]), (&expected, &json!("tool_calls")));
-    assert!(answer["usage"]["total_tokens"].as_u64().unwrap() > 0);
+/// The answer in one piece.
+async fn answer_of(shape: Shape, request: Value, memory: &Memory) -> Value {
+    serde_json::from_str(&body_of(shape, request, memory).await).unwrap()
 }
 
-#[tokio::test]
-async fn a_streamed_answer_ends_with_its_reason_its_usage_and_the_marker() {
-    let mut request = asked(&[json!({"role": "user", "content": "hi"})]);
+/// What the events of the answer carry; a marker that is no JSON as a text.
+async fn events_of(shape: Shape, mut request: Value, memory: &Memory) -> Vec<Value> {
     request["stream"] = json!(true);
-    request["stream_options"] = json!({"include_usage": true});
-    let body = body_of(&request).await;
-    let events = body.split("\n\n").filter(|event| !event.is_empty()).collect::<Vec<_>>();
-    assert_eq!(events.last(), Some(&"data: [DONE]"));
-    let chunk = |at: usize| -> Value { serde_json::from_str(events[at].strip_prefix("data: ").unwrap()).unwrap() };
-    let end = events.len() - 3;
-    assert_eq!(chunk(end)["choices"][0]["finish_reason"], "stop");
-    assert_eq!(chunk(end + 1)["choices"], json!([]));
-    let said = (0..end).filter_map(|at| chunk(at)["choices"][0]["delta"]["content"].as_str().map(str::to_owned));
-    assert_eq!(said.collect::<String>(), "You said: hi");
+    let body = body_of(shape, request, memory).await;
+    let data = body.lines().filter_map(|line| line.strip_prefix("data: "));
+    data.map(|data| serde_json::from_str(data).unwrap_or_else(|_| json!(data))).collect()
 }

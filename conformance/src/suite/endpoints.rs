@@ -107,9 +107,12 @@ pub(super) async fn without_a_usable_endpoint_a_run_fails_with_no_endpoint(subje
     let ended = bot.run(&thread, "hello").await;
     assert_eq!(ended["outcome"]["error"]["kind"], "noEndpoint", "it is switched off: {ended}");
     bot.call("endpoint/set", json!({"endpointId": endpoint, "enabled": true})).await;
-    let ended = bot.run(&thread, "hello").await;
-    assert_eq!(ended["outcome"]["error"]["kind"], "unreachable", "nobody listens there: {ended}");
-    assert_eq!(ended["outcome"]["error"]["retryable"], true);
+    let run = bot.submit(&thread, "hello").await;
+    bot.waits_for_endpoint().await;
+    let notice = bot.notice().await;
+    assert!(notice["text"].as_str().unwrap().starts_with("127.0.0.1:9 cannot be reached (unreachable)."), "{notice}");
+    bot.call("run/stop", json!({"threadId": thread})).await;
+    bot.ended(&run).await;
     bot.call("endpoint/remove", json!({"endpointId": endpoint})).await;
     assert_eq!(bot.run(&thread, "hello").await["outcome"]["text"], "You said: hello", "the scripted one is back");
 }
@@ -126,6 +129,34 @@ pub(super) async fn failures_of_a_provider_are_told_by_kind(subject: Fresh) {
         assert_eq!((&run["run"]["state"], &run["run"]["outcome"]), (&json!("failed"), &ended["outcome"]));
     }
     super::assert_all_closed(&bot.log(&thread).await);
+}
+
+pub(super) async fn an_endpoint_keeps_its_limits_headers_and_proxy_until_null_clears_them(subject: Fresh) {
+    let mut bot = subject.bot().await;
+    let set = json!({
+        "name": "work", "provider": "openaiCompatible", "baseUrl": "https://models.example/v1", "model": "m",
+        "contextTokens": 128_000, "maxOutputTokens": 4_096, "headers": {"X-Title": "My App"},
+        "proxyUrl": "socks5://127.0.0.1:1080",
+    });
+    let made = bot.call("endpoint/set", set.clone()).await["endpoint"].clone();
+    for field in ["contextTokens", "maxOutputTokens", "headers", "proxyUrl"] {
+        assert_eq!(made[field], set[field], "{made}");
+    }
+    let id = &made["endpointId"];
+    let listed = bot.call("endpoint/list", json!({})).await;
+    assert!(listed["items"].as_array().unwrap().contains(&made), "{listed}");
+    let secret = json!({"endpointId": id, "headers": {"Authorization": "Bearer PLANTED"}});
+    let error = bot.refused("endpoint/set", secret).await;
+    assert_eq!((&error["data"]["path"], &error["data"]["reason"]), (&json!("/headers/Authorization"), &json!("secret_header")));
+    assert!(!error.to_string().contains("PLANTED"), "{error}");
+    let stale = json!({"endpointId": id, "proxyUrl": null, "expectedRevision": 9});
+    assert_eq!(bot.refused("endpoint/set", stale).await["data"]["currentRevision"], 1);
+    let clear = json!({"endpointId": id, "maxOutputTokens": null, "headers": null, "proxyUrl": null, "expectedRevision": 1});
+    let cleared = bot.call("endpoint/set", clear).await["endpoint"].clone();
+    for field in ["maxOutputTokens", "headers", "proxyUrl"] {
+        assert!(cleared.get(field).is_none(), "{cleared}");
+    }
+    assert_eq!((&cleared["contextTokens"], &cleared["revision"]), (&json!(128_000), &json!(2)));
 }
 
 /// The endpoint the thread's next run uses.

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Fresh, Raw, get_issue, success, text, told_text, tool, tool_with};
+use super::{Fresh, Raw, get_issue, received::same_as_shown, success, text, tool, tool_with};
 use crate::{Fault, ScriptedServer, ServerOptions};
 
 pub(super) async fn what_the_endpoint_receives_is_what_thread_messages_shows(subject: Fresh) {
@@ -54,14 +54,18 @@ pub(super) async fn after_a_stop_the_history_is_whole_and_goes_on(subject: Fresh
 pub(super) async fn after_a_failure_the_history_is_accepted_and_goes_on(subject: Fresh) {
     let (server, mut bot, thread) = over_http(&subject).await;
     for kind in ["cutOff", "badRequest", "badResponse"] {
-        let ended = bot.run(&thread, &format!("say some\nfail {kind}")).await;
+        let run = bot.submit(&thread, &format!("say some\nfail {kind}")).await;
+        let ended = bot.ended_after_waits(&subject, &run).await;
         assert_eq!(ended["outcome"]["status"], "failed", "{ended}");
         let ended = bot.run(&thread, "say well again").await;
         assert_eq!(ended["outcome"]["status"], "completed", "after {kind}: {ended}");
         same_as_shown(&server, &mut bot, &thread).await;
     }
-    server.fault_next(Fault::Cut { after_bytes: 300 });
-    let ended = bot.run(&thread, "say one two three four").await;
+    for _ in 0..5 {
+        server.fault_next(Fault::Cut { after_bytes: 300 });
+    }
+    let run = bot.submit(&thread, "say one two three four").await;
+    let ended = bot.ended_after_waits(&subject, &run).await;
     assert_eq!(ended["outcome"]["status"], "failed", "{ended}");
     bot.run(&thread, "say well again").await;
     same_as_shown(&server, &mut bot, &thread).await;
@@ -124,75 +128,4 @@ async fn over_http(subject: &Fresh) -> (ScriptedServer, Raw, Value) {
     bot.use_model_at(&server.base_url()).await;
     let thread = bot.start(&[get_issue(), tool_with("act", json!({"approval": "ask"}))]).await;
     (server, bot, thread)
-}
-
-/// Compares the last request with the chain before its answer, and looks that no request was refused.
-async fn same_as_shown(server: &ScriptedServer, bot: &mut Raw, thread: &Value) {
-    let requests = server.requests();
-    for request in &requests {
-        assert_eq!(request.refused, None, "{}", request.body);
-    }
-    let mut chain = bot.chain(thread).await;
-    for (message, parent) in chain.iter().skip(1).zip(&chain) {
-        assert_eq!(message["parentMessageId"], parent["messageId"], "one chain");
-    }
-    if chain.last().is_some_and(|message| message["role"] == "assistant") {
-        chain.pop();
-    }
-    let shown = one_user_turn(chain.iter().map(of_message).collect());
-    let body = &requests.last().unwrap().body;
-    let sent = body["messages"].as_array().unwrap().iter().filter(|message| message["role"] != "system");
-    let sent = one_user_turn(sent.map(of_request).collect());
-    for (sent, shown) in sent.iter().zip(&shown) {
-        assert_eq!(sent, shown);
-    }
-    assert_eq!(sent.len(), shown.len(), "sent {} shown {}", json!(sent), json!(shown));
-}
-
-/// Messages of the user that follow each other may be sent as one.
-fn one_user_turn(messages: Vec<Value>) -> Vec<Value> {
-    let mut turns: Vec<Value> = Vec::new();
-    for message in messages {
-        match turns.last_mut() {
-            Some(last) if last[0] == "user" && message[0] == "user" => {
-                last[1] = json!(format!("{}\n{}", last[1].as_str().unwrap(), message[1].as_str().unwrap()));
-            }
-            _ => turns.push(message),
-        }
-    }
-    turns
-}
-
-fn of_message(message: &Value) -> Value {
-    let text = told_text(message);
-    match message["role"].as_str().unwrap() {
-        "tool" if message["isError"] == true => json!(["tool", message["callId"], format!("Error: {text}")]),
-        "tool" => json!(["tool", message["callId"], text]),
-        "assistant" => {
-            let calls = message["toolCalls"].as_array().map_or(&[][..], Vec::as_slice);
-            let calls: Vec<_> = calls.iter().map(|call| json!([call["callId"], call["flatName"], call["arguments"]])).collect();
-            json!(["assistant", text, calls])
-        }
-        role => json!([role, text]),
-    }
-}
-
-fn of_request(message: &Value) -> Value {
-    let text = match &message["content"] {
-        Value::String(text) => text.clone(),
-        Value::Array(parts) => parts.iter().filter_map(|part| part["text"].as_str()).collect::<Vec<_>>().join("\n"),
-        _ => String::new(),
-    };
-    match message["role"].as_str().unwrap() {
-        "tool" => json!(["tool", message["tool_call_id"], text]),
-        "assistant" => {
-            let calls = message["tool_calls"].as_array().map_or(&[][..], Vec::as_slice);
-            let parsed = |call: &Value| -> Value {
-                serde_json::from_str(call["function"]["arguments"].as_str().unwrap()).unwrap()
-            };
-            let calls: Vec<_> = calls.iter().map(|call| json!([call["id"], call["function"]["name"], parsed(call)])).collect();
-            json!(["assistant", text, calls])
-        }
-        role => json!([role, text]),
-    }
 }

@@ -7,11 +7,13 @@
 #![allow(clippy::unwrap_used, reason = "a panic is how a scenario fails")]
 
 mod raw;
+mod received;
 mod session;
 mod subject;
 
 pub use first_run::{ORDER, play};
 pub use raw::Raw;
+pub use received::{endpoint, same_as_shown};
 pub use session::{assert_all_closed, get_issue, success, text, told_text, tool, tool_with};
 pub use subject::{Duplex, Stream, Subject};
 
@@ -155,6 +157,7 @@ scenarios! { $
         wire:
             transcript_i_a_key_is_set_and_lost_with_the_address
             a_key_reaches_the_provider_and_no_reply_event_or_error
+            an_endpoint_keeps_its_limits_headers_and_proxy_until_null_clears_them
             an_endpoint_of_the_thread_comes_before_one_of_the_project_before_the_default
             without_a_usable_endpoint_a_run_fails_with_no_endpoint
             failures_of_a_provider_are_told_by_kind;
@@ -164,6 +167,20 @@ scenarios! { $
         wire:
             transcript_a_one_tool_call_with_an_approval;
         clock:;
+    }
+    histories {
+        wire:
+            every_endpoint_receives_what_thread_messages_shows
+            l01_after_a_stop_of_a_call_and_of_a_stream_the_history_is_accepted
+            l08_ids_that_a_provider_repeats_are_none_of_the_history
+            l19_arguments_that_are_no_json_are_not_sent_back_as_they_were
+            l21_silent_tools_and_inputs_without_text_leave_a_history_that_is_accepted
+            l22_thinking_goes_back_as_it_came
+            l30_l31_made_up_tools_are_told_apart_and_real_ones_beside_them_run
+            a_tool_of_any_schema_is_accepted_by_every_provider;
+        clock:
+            l01_after_a_cut_stream_the_history_is_accepted
+            l21_an_answer_of_reasoning_alone_does_no_harm;
     }
     limits {
         wire:
@@ -193,10 +210,18 @@ scenarios! { $
         wire:
             what_the_endpoint_receives_is_what_thread_messages_shows
             after_a_stop_the_history_is_whole_and_goes_on
-            after_a_failure_the_history_is_accepted_and_goes_on
             odd_arguments_and_unknown_tools_leave_a_history_that_is_accepted
             a_denied_tool_is_not_in_the_next_request
             instructions_of_project_and_thread_reach_the_endpoint;
+        clock:
+            after_a_failure_the_history_is_accepted_and_goes_on;
+    }
+    providers {
+        wire:
+            each_provider_is_asked_in_its_own_shape_with_its_key
+            failures_that_last_are_told_by_kind_in_every_shape
+            usage_is_what_the_provider_counted
+            an_answer_cut_by_its_limit_makes_no_calls;
         clock:;
     }
     questions {
@@ -253,6 +278,17 @@ scenarios! { $
             unsubscribed_means_no_more_events_and_no_more_questions;
         clock:
             transcript_f_who_joins_an_open_item_gets_its_text_so_far_as_the_first_delta;
+    }
+    retrying {
+        wire:
+            l17_a_stop_ends_the_wait_for_an_endpoint
+            a_provider_that_asks_for_an_hour_fails_the_run_at_once
+            l25_an_empty_answer_is_asked_about_and_no_request_is_repeated;
+        clock:
+            l17_what_a_provider_asks_for_is_waited_out_in_seconds_and_as_a_date
+            l25_a_run_gives_up_after_five_attempts_and_lists_them
+            l12_the_text_of_a_cut_answer_is_kept_and_the_next_one_begins_anew
+            l13_a_silent_provider_is_noticed_and_asked_again;
     }
     ruling {
         wire:

@@ -1,9 +1,12 @@
 //! What scenarios do with a thread again and again: start it, submit, let a run end, look at what is recorded.
 
+use std::time::Duration;
+
+use ropewalk_protocol::Timestamp;
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use super::Raw;
+use super::{Fresh, Raw};
 
 /// The declaration of the tool that the transcripts use.
 #[must_use]
@@ -56,6 +59,12 @@ pub fn told_text(item: &Value) -> String {
     parts.iter().filter_map(|part| part["text"].as_str()).collect::<Vec<_>>().join("\n")
 }
 
+/// Whether a line says that a run waits for its endpoint.
+fn is_endpoint_wait(line: &Value) -> bool {
+    let event = &line["params"]["event"];
+    event["type"] == "runState" && event["run"]["waitingOn"]["kind"] == "endpoint"
+}
+
 impl<S: AsyncRead + AsyncWrite + Unpin> Raw<S> {
     /// Starts a thread with these tools; its id.
     pub async fn start(&mut self, tools: &[Value]) -> Value {
@@ -81,6 +90,37 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Raw<S> {
     pub async fn run(&mut self, thread: &Value, input: &str) -> Value {
         let run = self.submit(thread, input).await;
         self.ended(&run).await
+    }
+
+    /// What the next run to wait for its endpoint waits on.
+    pub async fn waits_for_endpoint(&mut self) -> Value {
+        let mut line = self.until("a wait for an endpoint", is_endpoint_wait).await;
+        line["params"]["event"]["run"]["waitingOn"].take()
+    }
+
+    /// Waits until a run has ended, and lets every wait for its endpoint pass; the `runCompleted` event.
+    pub async fn ended_after_waits(&mut self, subject: &Fresh, run: &Value) -> Value {
+        loop {
+            let is_it = |line: &Value| {
+                let event = &line["params"]["event"];
+                event["type"] == "runCompleted" && event["runId"] == *run || is_endpoint_wait(line)
+            };
+            let mut line = self.until("the end of the run, or a wait", is_it).await;
+            let event = &mut line["params"]["event"];
+            if event["type"] == "runCompleted" {
+                return event.take();
+            }
+            let waiting = &event["run"]["waitingOn"];
+            let moment = |at: &Value| at.as_str().and_then(|at| at.parse::<Timestamp>().ok()).expect("a moment");
+            let wait = moment(&waiting["deadlineAt"]).millis_since(moment(&waiting["since"]));
+            subject.advance(Duration::from_millis(wait));
+        }
+    }
+
+    /// The next notice.
+    pub async fn notice(&mut self) -> Value {
+        let mut line = self.until("a notice", |line| line["params"]["event"]["item"]["kind"] == "notice").await;
+        line["params"]["event"]["item"].take()
     }
 
     /// Every durable event of a thread, pulled, and checked to be without gaps.
@@ -109,10 +149,19 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Raw<S> {
 
     /// The completed tool calls of a thread, in order.
     pub async fn calls(&mut self, thread: &Value) -> Vec<Value> {
+        self.items(thread, "toolCall").await
+    }
+
+    /// The completed texts of a thread's model, in order.
+    pub async fn said(&mut self, thread: &Value) -> Vec<Value> {
+        self.items(thread, "assistantMessage").await
+    }
+
+    async fn items(&mut self, thread: &Value, kind: &str) -> Vec<Value> {
         let log = self.log(thread).await;
         let completed = log.into_iter().filter(|event| event["event"]["type"] == "itemCompleted");
         let items = completed.map(|mut event| event["event"]["item"].take());
-        items.filter(|item| item["kind"] == "toolCall").collect()
+        items.filter(|item| item["kind"] == kind).collect()
     }
 
     /// The chain of a thread, oldest message first.
@@ -168,7 +217,8 @@ pub fn assert_all_closed(log: &[Value]) {
             "itemStarted" => open.push(id(&event["item"]["itemId"])),
             "itemCompleted" => {
                 let was_open = close(&mut open, &event["item"]["itemId"]);
-                assert_eq!(was_open, event["item"]["kind"] != "userMessage", "completed once: {event}");
+                let is_whole_at_birth = ["userMessage", "notice"].iter().any(|kind| event["item"]["kind"] == *kind);
+                assert_eq!(was_open, !is_whole_at_birth, "completed once: {event}");
             }
             "interactionOpened" => open.push(id(&event["interaction"]["interactionId"])),
             "interactionSettled" => assert!(close(&mut open, &event["interactionId"]), "settled once: {event}"),

@@ -3,24 +3,19 @@
 use std::sync::Arc;
 
 use ropewalk_protocol::{
-    Endpoint, EndpointChanged, EndpointId, EndpointRemoveParams, EndpointSetParams, Provider, Removed, Settings,
+    Endpoint, EndpointChanged, EndpointId, EndpointRemoveParams, EndpointSetParams, Patch, Removed, Settings,
 };
 
 use super::{
     Caller, Catalogue, Refusal, SCRIPTED, Snapshot,
-    address::{check_address, origin},
+    address::origin,
     document::{Document, DocumentChange, Noun},
+    endpoint_rules::check,
     refusal::expect_revision,
-    rules::{self, MAX_INTEGER},
+    rules,
     snapshot::{bare_endpoint, default_endpoint},
     writer::{Decision, Moment},
 };
-
-/// Longest name of a model or currency, in characters.
-const WORD_CHARACTERS: usize = 256;
-
-/// Longest text on what an endpoint is good for, in characters.
-const GOOD_FOR_CHARACTERS: usize = 2_048;
 
 impl Catalogue {
     /// Makes an endpoint (no id), or changes what is named of one. A change of provider or origin removes its key
@@ -180,48 +175,18 @@ fn apply(endpoint: &mut Endpoint, params: EndpointSetParams) {
     }
     params.base_url.apply(&mut endpoint.base_url);
     params.context_tokens.apply(&mut endpoint.context_tokens);
+    params.max_output_tokens.apply(&mut endpoint.max_output_tokens);
+    match params.headers {
+        Patch::Keep => {}
+        Patch::Clear => endpoint.headers.clear(),
+        Patch::Set(headers) => endpoint.headers = headers,
+    }
+    params.proxy_url.apply(&mut endpoint.proxy_url);
     params.capability.apply(&mut endpoint.capability);
     params.good_for.apply(&mut endpoint.good_for);
     params.prices.apply(&mut endpoint.prices);
     endpoint.for_subtasks = params.for_subtasks.unwrap_or(endpoint.for_subtasks);
     endpoint.enabled = params.enabled.unwrap_or(endpoint.enabled);
-}
-
-fn check(endpoint: &Endpoint) -> Result<(), Refusal> {
-    rules::name("/name", &endpoint.name)?;
-    rules::line("/model", &endpoint.model, WORD_CHARACTERS)?;
-    check_base_url(endpoint)?;
-    if let Some(tokens) = endpoint.context_tokens {
-        rules::within("/contextTokens", tokens, 1..=MAX_INTEGER)?;
-    }
-    if let Some(capability) = endpoint.capability {
-        rules::within("/capability", capability.into(), 1..=5)?;
-    }
-    rules::text("/goodFor", endpoint.good_for.as_deref().unwrap_or_default(), GOOD_FOR_CHARACTERS)?;
-    check_prices(endpoint)
-}
-
-fn check_base_url(endpoint: &Endpoint) -> Result<(), Refusal> {
-    match (endpoint.provider, &endpoint.base_url) {
-        (Provider::OpenaiCompatible, None) => {
-            let message = "An openaiCompatible endpoint needs a baseUrl.";
-            Err(Refusal::invalid("/baseUrl", "required_for_provider", message))
-        }
-        (Provider::Scripted, Some(_)) => {
-            let message = "A scripted endpoint has no address. Leave baseUrl out or set it to null.";
-            Err(Refusal::invalid("/baseUrl", "not_for_provider", message))
-        }
-        (_, Some(base_url)) => check_address("/baseUrl", base_url),
-        (_, None) => Ok(()),
-    }
-}
-
-fn check_prices(endpoint: &Endpoint) -> Result<(), Refusal> {
-    let Some(prices) = &endpoint.prices else { return Ok(()) };
-    rules::line("/prices/currency", &prices.currency, 16)?;
-    rules::price("/prices/inputPerMillion", prices.input_per_million)?;
-    rules::price("/prices/outputPerMillion", prices.output_per_million)?;
-    rules::price("/prices/cachedInputPerMillion", prices.cached_input_per_million.unwrap_or_default())
 }
 
 fn effect_of_removal(snapshot: &Snapshot, endpoint: &Endpoint) -> String {

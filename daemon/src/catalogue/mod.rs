@@ -8,6 +8,8 @@ mod address;
 mod choice;
 mod directory;
 mod document;
+mod endpoint_headers;
+mod endpoint_rules;
 mod endpoints;
 mod grants;
 mod keeper;

@@ -1,5 +1,7 @@
 //! Why the catalogue does not do something, and how the wire says it.
 
+use std::borrow::Cow;
+
 use ropewalk_protocol::{Effect, ErrorDetail, Revision, RpcError};
 use serde::Serialize;
 use serde_json::Value;
@@ -13,7 +15,7 @@ pub enum Refusal {
     #[error("{message}")]
     Invalid {
         /// Where, as a JSON Pointer into the parameters.
-        path: &'static str,
+        path: Cow<'static, str>,
         /// Why, in one word.
         reason: &'static str,
         /// Why and what next, for a person.
@@ -58,8 +60,12 @@ pub enum Refusal {
 
 impl Refusal {
     /// A parameter that does not fit.
-    pub(super) fn invalid(path: &'static str, reason: &'static str, message: impl Into<String>) -> Self {
-        Self::Invalid { path, reason, message: message.into() }
+    pub(super) fn invalid(
+        path: impl Into<Cow<'static, str>>,
+        reason: &'static str,
+        message: impl Into<String>,
+    ) -> Self {
+        Self::Invalid { path: path.into(), reason, message: message.into() }
     }
 
     /// No `noun` has this id.

@@ -1,29 +1,36 @@
 //! `ropewalk endpoint`: the models that can be used, and their keys.
 
+mod advice;
+mod fields;
+mod shown;
+
 use clap::{Args, Subcommand};
 use ropewalk::Client;
 use ropewalk_protocol::{
-    Endpoint, EndpointId, EndpointList, EndpointRemove, EndpointRemoveParams, EndpointSet, EndpointSetParams,
-    EndpointTested, ListParams, Patch, Provider, SecretRemove, SecretRemoveParams, SecretSet, SecretSetParams,
-    SettingsUpdate, SettingsUpdateParams,
+    Endpoint, EndpointList, EndpointRemove, EndpointRemoveParams, EndpointSet, EndpointSetParams, ListParams, Patch,
+    SecretRemove, SecretRemoveParams, SecretSet, SecretSetParams, SettingsUpdate, SettingsUpdateParams,
 };
 
+pub(super) use self::advice::next_step;
+use self::{
+    fields::{AddArgs, ChangeArgs},
+    shown::{listed, verdict},
+};
 use super::{
     failure::{Exit, Failure},
     key::KeyArgs,
     session::{Context, named},
-    text::{printable, table},
-    words::{spelled, words},
+    text::printable,
 };
 
-const PROVIDERS: &[&str] = &["openai-compatible", "openai-responses", "anthropic", "gemini", "ollama"];
-
-/// Add, list, test and remove endpoints: the models that can be used
+/// Add, change, list, test and remove endpoints: the models that can be used
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "\
 Examples:
   ropewalk endpoint add local --url http://127.0.0.1:11434/v1 --model qwen3 --default
   ropewalk endpoint add work --url https://api.example.com/v1 --model big --key-stdin < key.txt
+  ropewalk endpoint add claude --provider anthropic --model claude-sonnet-4-5 --key-env ANTHROPIC_API_KEY
+  ropewalk endpoint set work --model bigger --max-output-tokens 8192
   ropewalk endpoint test work
   ropewalk endpoint use local")]
 pub(crate) struct EndpointArgs {
@@ -37,8 +44,19 @@ enum Command {
     #[command(after_help = "\
 Examples:
   ropewalk endpoint add local --url http://127.0.0.1:11434/v1 --model qwen3 --default
-  ropewalk endpoint add work --url https://api.example.com/v1 --model big --key-env WORK_KEY")]
+  ropewalk endpoint add work --url https://api.example.com/v1 --model big --key-env WORK_KEY
+  ropewalk endpoint add far --provider gemini --model gemini-2.5-pro --proxy socks5://127.0.0.1:1080 --key-stdin
+  ropewalk endpoint add router --url https://openrouter.ai/api/v1 --model m --header X-Title=Ropewalk")]
     Add(AddArgs),
+    /// Change what is named of an endpoint
+    ///
+    /// What is not named stays. Another provider or another host takes its key away.
+    #[command(after_help = "\
+Examples:
+  ropewalk endpoint set work --model bigger
+  ropewalk endpoint set work --context-tokens 128000 --max-output-tokens none
+  ropewalk endpoint set work --no-headers --proxy none")]
+    Set(ChangeArgs),
     /// List the endpoints
     #[command(after_help = "Example:\n  ropewalk endpoint list")]
     List,
@@ -79,61 +97,39 @@ Examples:
     },
 }
 
-#[derive(Args, Clone, Debug)]
-struct AddArgs {
-    /// What it is called
-    name: String,
-    /// What it speaks
-    #[arg(long, default_value = "openai-compatible", value_name = "PROVIDER", value_parser = words::<Provider>(PROVIDERS))]
-    provider: Provider,
-    /// Its address, as far as before `/chat/completions`
-    #[arg(long, value_name = "URL")]
-    url: Option<String>,
-    /// What the model is called there
-    #[arg(long, value_name = "MODEL")]
-    model: String,
-    /// How many tokens its context has
-    #[arg(long, value_name = "N")]
-    context_tokens: Option<u64>,
-    #[command(flatten)]
-    key: KeyArgs,
-    /// Make it the default; the first one is in any case
-    #[arg(long)]
-    default: bool,
-}
-
 /// Runs it.
 pub(crate) async fn run(args: EndpointArgs, context: &Context) -> Result<Exit, Failure> {
     match args.command {
         Command::Add(args) => add(args, context).await,
+        Command::Set(args) => change(args, context).await,
         Command::List => {
             let client = context.client().await?;
             context.show::<EndpointList>(&client, everything(), |page| listed(&page.items)).await
         }
         Command::Use { endpoint } => {
-            let (client, id) = find(&endpoint, context).await?;
-            let params =
-                SettingsUpdateParams { default_endpoint_id: Patch::Set(id), ..SettingsUpdateParams::default() };
+            let (client, found) = find(&endpoint, context).await?;
+            let default_endpoint_id = Patch::Set(found.endpoint_id);
+            let params = SettingsUpdateParams { default_endpoint_id, ..SettingsUpdateParams::default() };
             context.show::<SettingsUpdate>(&client, params, |_| format!("{endpoint} is the default now.")).await
         }
         Command::Test { endpoint } => {
-            let (client, id) = find(&endpoint, context).await?;
-            let tested = client.endpoints().test(id).await?;
-            context.result(&tested, &verdict(&endpoint, &tested));
+            let (client, found) = find(&endpoint, context).await?;
+            let tested = client.endpoints().test(found.endpoint_id.clone()).await?;
+            context.result(&tested, &verdict(&found, &tested, context.environment.program()));
             Ok(if tested.ok { Exit::DONE } else { Exit::FAILED })
         }
         Command::Remove { endpoint } => {
-            let (client, endpoint_id) = find(&endpoint, context).await?;
+            let (client, Endpoint { endpoint_id, .. }) = find(&endpoint, context).await?;
             let params = EndpointRemoveParams { endpoint_id, operation_id: None, expected_revision: None };
             context.show::<EndpointRemove>(&client, params, |result| result.effect.clone()).await
         }
         Command::Key { endpoint, key, remove } => {
             let value = if remove { None } else { Some(key.read_required(context).await?) };
-            let (client, endpoint_id) = find(&endpoint, context).await?;
+            let (client, found) = find(&endpoint, context).await?;
             match value {
-                Some(value) => set_key(&client, endpoint_id, value, context).await,
+                Some(value) => set_key(&client, &found, value, context).await,
                 None => {
-                    let params = SecretRemoveParams { endpoint_id, operation_id: None };
+                    let params = SecretRemoveParams { endpoint_id: found.endpoint_id, operation_id: None };
                     context.show::<SecretRemove>(&client, params, |result| result.effect.clone()).await
                 }
             }
@@ -149,85 +145,76 @@ async fn add(args: AddArgs, context: &Context) -> Result<Exit, Failure> {
     if let Some(same) = known.iter().find(|endpoint| endpoint.name == args.name) {
         let program = context.environment.program();
         return Err(Failure::Failed(format!(
-            "There is an endpoint `{}` already ({}). Choose another name, or remove that one first with \
-             `{program} endpoint remove {}`.",
+            "There is an endpoint `{}` already ({}). Choose another name, or change that one with \
+             `{program} endpoint set {}`.",
             args.name, same.endpoint_id, args.name
         )));
     }
     // With none of one's own the scripted endpoint is the default; with one there is none unless it is chosen.
     let is_first = known.iter().all(|endpoint| endpoint.builtin);
-    let params = EndpointSetParams {
-        name: Some(args.name),
-        provider: Some(args.provider),
-        base_url: args.url.map_or(Patch::Keep, Patch::Set),
-        model: Some(args.model),
-        context_tokens: args.context_tokens.map_or(Patch::Keep, Patch::Set),
-        is_default: (args.default || is_first).then_some(true),
-        ..EndpointSetParams::default()
-    };
+    let is_default = (args.default || is_first).then_some(true);
+    let params = EndpointSetParams { is_default, ..args.params() };
     let words = |endpoint: &Endpoint| {
         let default = if endpoint.is_default { ", and is the default" } else { "" };
         format!("{} is there{default}. `ropewalk endpoint test {}` tries it.", endpoint.name, endpoint.name)
     };
-    match key {
-        None => context.show::<EndpointSet>(&client, params, |result| words(&result.endpoint)).await,
-        Some(key) => {
-            let endpoint = client.endpoints().set(params).await?.endpoint;
-            if !context.global.json {
-                context.out.line(&printable(&words(&endpoint)));
-            }
-            set_key(&client, endpoint.endpoint_id, key, context).await
-        }
-    }
+    set(&client, params, key, words, context).await
 }
 
-async fn set_key(client: &Client, endpoint_id: EndpointId, value: String, context: &Context) -> Result<Exit, Failure> {
-    let params = SecretSetParams { endpoint_id, value, operation_id: None };
+async fn change(args: ChangeArgs, context: &Context) -> Result<Exit, Failure> {
+    let key = args.key.read(context).await?;
+    let (client, before) = find(&args.name, context).await?;
+    let params = EndpointSetParams { endpoint_id: Some(before.endpoint_id.clone()), ..args.params() };
+    let program = context.environment.program();
+    let has_new_key = key.is_some();
+    let words = |after: &Endpoint| {
+        let name = &after.name;
+        if before.has_credential && !after.has_credential && !has_new_key {
+            return format!(
+                "{name} is changed. Its key was for another place and is gone; `{program} endpoint key {name}` stores \
+                 the new one."
+            );
+        }
+        format!("{name} is changed. `{program} endpoint test {name}` tries it.")
+    };
+    set(&client, params, key, words, context).await
+}
+
+/// Sets an endpoint, then its key if there is one.
+async fn set(
+    client: &Client,
+    params: EndpointSetParams,
+    key: Option<String>,
+    words: impl FnOnce(&Endpoint) -> String,
+    context: &Context,
+) -> Result<Exit, Failure> {
+    let Some(key) = key else {
+        return context.show::<EndpointSet>(client, params, |result| words(&result.endpoint)).await;
+    };
+    let endpoint = client.endpoints().set(params).await?.endpoint;
+    if !context.global.json {
+        context.out.line(&printable(&words(&endpoint)));
+    }
+    set_key(client, &endpoint, key, context).await
+}
+
+async fn set_key(client: &Client, endpoint: &Endpoint, value: String, context: &Context) -> Result<Exit, Failure> {
+    let params = SecretSetParams { endpoint_id: endpoint.endpoint_id.clone(), value, operation_id: None };
     context.show::<SecretSet>(client, params, |result| format!("The key of {} is stored.", result.endpoint.name)).await
 }
 
-/// A client, and the id of the endpoint that is called so.
-async fn find(wanted: &str, context: &Context) -> Result<(Client, EndpointId), Failure> {
+/// A client, and the endpoint that is called so.
+async fn find(wanted: &str, context: &Context) -> Result<(Client, Endpoint), Failure> {
     let client = context.client().await?;
     let endpoints = client.endpoints().list(everything()).await?.items;
     let endpoint = named("endpoint", wanted, &endpoints, |endpoint| &endpoint.endpoint_id, |endpoint| &endpoint.name)?;
-    Ok((client, endpoint.endpoint_id.clone()))
+    let endpoint = endpoint.clone();
+    Ok((client, endpoint))
 }
 
 const fn everything() -> ListParams {
     ListParams { cursor: None, limit: Some(1_000) }
 }
 
-fn listed(endpoints: &[Endpoint]) -> String {
-    let row = |endpoint: &Endpoint| {
-        let mut state = Vec::new();
-        if endpoint.is_default {
-            state.push("default");
-        }
-        if !endpoint.enabled {
-            state.push("switched off");
-        }
-        if endpoint.has_credential {
-            state.push("has a key");
-        }
-        if endpoint.builtin {
-            state.push("built in, no model: does what the lines of a message say");
-        }
-        vec![
-            endpoint.name.clone(),
-            spelled(&endpoint.provider),
-            endpoint.model.clone(),
-            endpoint.base_url.clone().unwrap_or_else(|| "-".to_owned()),
-            state.join(", "),
-        ]
-    };
-    table(&endpoints.iter().map(row).collect::<Vec<_>>()).trim_end().to_owned()
-}
-
-fn verdict(name: &str, tested: &EndpointTested) -> String {
-    match &tested.error {
-        None if tested.ok => format!("{name} answered within {} ms.", tested.latency_ms),
-        None => format!("{name} did not answer as it should."),
-        Some(error) => format!("{name} does not work ({}): {}", spelled(&error.kind), error.message),
-    }
-}
+#[cfg(test)]
+mod tests;

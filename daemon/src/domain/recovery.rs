@@ -1,6 +1,6 @@
 //! Taking up a thread's runs: after the daemon has died, and after the thread's log took nothing for a while.
 
-use ropewalk_protocol::{Event, Run, RunId, RunOutcome, RunStatus};
+use ropewalk_protocol::{Event, ItemState, Run, RunId, RunOutcome, RunStatus};
 
 use super::{Change, Effect, Partial, runs::SHUTDOWN};
 
@@ -43,9 +43,10 @@ impl Change<'_> {
         if state.run.state == RunStatus::Paused && !parked {
             return;
         }
-        self.close_texts(&state, FORGOTTEN);
-        if state.run.state == RunStatus::Paused {
-            self.event(Event::RunState { run: Run { state: RunStatus::Running, reason: None, ..state.run } });
+        self.close_texts(&state, ItemState::Cancelled, FORGOTTEN);
+        if state.run.state == RunStatus::Paused || state.waits_for_endpoint() {
+            let run = Run { state: RunStatus::Running, waiting_on: None, reason: None, ..state.run };
+            self.event(Event::RunState { run });
         }
         self.effect(Effect::Drive(run_id.clone()));
     }

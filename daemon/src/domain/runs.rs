@@ -48,12 +48,14 @@ impl Change<'_> {
         self.event(Event::RunState { run });
     }
 
-    /// Parks a run that works, because the daemon goes; one that waits stays as it is.
+    /// Parks a run that works, because the daemon goes. One that waits for somebody stays as it is; one that waits to ask
+    /// its endpoint again is parked, since that wait is the daemon's own.
     pub fn park_run(&mut self, run_id: &RunId) {
         let Some(state) = self.state.runs.get(run_id) else { return };
-        if state.run.state == RunStatus::Running {
+        if state.run.state == RunStatus::Running || state.waits_for_endpoint() {
             let reason = Some(SHUTDOWN.to_owned());
-            self.event(Event::RunState { run: Run { state: RunStatus::Paused, reason, ..state.run.clone() } });
+            let run = Run { state: RunStatus::Paused, waiting_on: None, reason, ..state.run.clone() };
+            self.event(Event::RunState { run });
         }
     }
 
@@ -88,7 +90,11 @@ impl Change<'_> {
 
     fn close_items(&mut self, run_id: &RunId, outcome: &RunOutcome, partial: Partial<'_>) {
         let Some(state) = self.state.runs.get(run_id).cloned() else { return };
-        let texts = self.close_texts(&state, partial);
+        let closed_as = match outcome.status {
+            OutcomeStatus::Failed => ItemState::Failed,
+            _ => ItemState::Cancelled,
+        };
+        let texts = self.close_texts(&state, closed_as, partial);
         if !texts.is_empty() && state.batch.is_none() {
             let branch_id = state.run.branch_id.clone();
             self.join(&branch_id, texts);
@@ -113,8 +119,8 @@ impl Change<'_> {
         }
     }
 
-    /// Completes the open text items of a run that does not go on; what there is of an answer joins the chain.
-    pub(super) fn close_texts(&mut self, state: &RunState, partial: Partial<'_>) -> Vec<Joined> {
+    /// Completes the open text items of an answer that does not go on. Returns what there is of it, for the chain.
+    pub(super) fn close_texts(&mut self, state: &RunState, closed_as: ItemState, partial: Partial<'_>) -> Vec<Joined> {
         let mut joined = Vec::new();
         let open: Vec<_> = state.open_items.values().map(|(seq, item)| (*seq, item.clone())).collect();
         for (from_seq, mut item) in open {
@@ -122,7 +128,7 @@ impl Change<'_> {
             let kept = kept.unwrap_or_default();
             match &mut item.body {
                 ItemBody::AssistantMessage { message_id, text, incomplete } => {
-                    if !kept.is_empty() {
+                    if !kept.trim().is_empty() {
                         joined.push(Joined {
                             message_id: message_id.clone(),
                             role: Role::Assistant,
@@ -141,7 +147,7 @@ impl Change<'_> {
                 }
                 ItemBody::UserMessage { .. } | ItemBody::ToolCall(_) | ItemBody::Notice { .. } => continue,
             }
-            self.close_item(item, ItemState::Cancelled);
+            self.close_item(item, closed_as);
         }
         joined
     }

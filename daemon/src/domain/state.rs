@@ -7,7 +7,7 @@ use std::{
 
 use ropewalk_protocol::{
     Branch, BranchId, CallDecision, CallId, ClientRef, Interaction, InteractionId, Item, ItemId, MessageId, QueueEntry,
-    Run, RunId, Seq, Thread, Timestamp,
+    Run, RunId, Seq, Thread, Timestamp, WaitingKind,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -185,6 +185,12 @@ impl RunState {
             checkpoints: BTreeMap::new(),
             calls_by_tool: BTreeMap::new(),
         }
+    }
+
+    /// Whether it waits to ask its endpoint again, which nobody but the daemon ends.
+    #[must_use]
+    pub fn waits_for_endpoint(&self) -> bool {
+        self.run.waiting_on.as_ref().is_some_and(|waiting| waiting.kind == WaitingKind::Endpoint)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use ropewalk_protocol::{Event, Item, ItemBody, ItemId, ItemState, MessageId, Role, RunId, ToolCallItem, Usage};
 
-use super::{AnsweredCall, Change, Fact, Joined, ProviderParts};
+use super::{AnsweredCall, Change, Fact, Joined, Partial, ProviderParts};
 
 /// What the model has answered in one step.
 #[derive(Clone, Debug)]
@@ -19,6 +19,8 @@ pub struct Answered {
     pub usage: Usage,
     /// What the provider wants back.
     pub provider_parts: Option<ProviderParts>,
+    /// Whether its text is not all that the model had to say.
+    pub is_incomplete: bool,
 }
 
 impl Change<'_> {
@@ -43,12 +45,14 @@ impl Change<'_> {
         let (steps, tool_calls) = (run.steps + 1, run.tool_calls + answered.calls.len() as u64);
         self.fact(Fact::Step { run_id: run_id.clone(), usage, steps, tool_calls });
         if let Some((item_id, text)) = &answered.reasoning {
-            self.text_completed(run_id, item_id, text);
+            self.text_completed(run_id, item_id, text, false);
         }
-        let text_items: Vec<ItemId> = answered.text.iter().map(|(item_id, _)| item_id.clone()).collect();
+        // A text without a word could not be sent again (K27): it is shown, and is no part of the message.
+        let spoken = answered.text.iter().filter(|(_, text)| !text.trim().is_empty());
+        let text_items: Vec<ItemId> = spoken.map(|(item_id, _)| item_id.clone()).collect();
         let from_seq = self.first_seq_of(run_id, &text_items);
         if let Some((item_id, text)) = &answered.text {
-            self.text_completed(run_id, item_id, text);
+            self.text_completed(run_id, item_id, text, answered.is_incomplete);
         }
         if answered.calls.is_empty() {
             self.join_answer(run_id, answered.message_id, text_items, from_seq, answered.provider_parts);
@@ -70,21 +74,31 @@ impl Change<'_> {
         });
     }
 
+    /// An attempt at a step failed and is made again: what it said stays in the log and out of the chain. Of a text that
+    /// was streaming stays what `partial` has.
+    pub fn attempt_failed(&mut self, run_id: &RunId, partial: Partial<'_>) {
+        let Some(state) = self.state.runs.get(run_id).cloned() else { return };
+        self.close_texts(&state, ItemState::Failed, partial);
+    }
+
     fn first_seq_of(&self, run_id: &RunId, items: &[ItemId]) -> u64 {
         let started = self.state.runs.get(run_id).and_then(|state| state.open_items.get(items.first()?));
         started.map_or_else(|| self.n(), |(seq, _)| *seq)
     }
 
-    fn text_completed(&mut self, run_id: &RunId, item_id: &ItemId, whole: &str) {
+    fn text_completed(&mut self, run_id: &RunId, item_id: &ItemId, whole: &str, is_cut: bool) {
         let Some((_, item)) = self.state.runs.get(run_id).and_then(|state| state.open_items.get(item_id)) else {
             return;
         };
         let mut item = item.clone();
         match &mut item.body {
-            ItemBody::AssistantMessage { text, .. } | ItemBody::Reasoning { text, .. } => whole.clone_into(text),
+            ItemBody::AssistantMessage { text, incomplete, .. } | ItemBody::Reasoning { text, incomplete, .. } => {
+                whole.clone_into(text);
+                *incomplete = is_cut;
+            }
             _ => return,
         }
-        self.close_item(item, ItemState::Completed);
+        self.close_item(item, if is_cut { ItemState::Failed } else { ItemState::Completed });
     }
 
     fn join_answer(

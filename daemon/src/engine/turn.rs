@@ -89,6 +89,12 @@ impl Turn<'_> {
         }
     }
 
+    /// A step of a run is to be asked again: what was said of it so far is completed in this record as incomplete.
+    pub fn attempt_failed(&mut self, run_id: &RunId) {
+        let texts = &self.live.texts;
+        self.change.attempt_failed(run_id, &|id| texts.get(id).map(|streamed| streamed.text.clone()));
+    }
+
     /// Ends a run in this record, with everything of it that is open.
     pub fn finish_run(&mut self, run_id: &RunId, outcome: RunOutcome) {
         self.settle_all_claimed(run_id);

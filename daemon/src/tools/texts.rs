@@ -29,6 +29,9 @@ pub enum CallFailure {
         /// What is wrong with them, five at most.
         problems: Vec<Problem>,
     },
+    /// The answer that made the call was cut off by the model's output limit, so that nobody knows whether these are all
+    /// the arguments.
+    AnswerCut,
     /// The tool's definition did not fit into the model's request.
     ToolLeftOut,
     /// The tool is declared and nothing carries it out.
@@ -114,7 +117,8 @@ impl CallFailure {
         match self {
             Self::UnknownTool { .. } => "unknown_tool",
             Self::InvalidJson { .. } => "invalid_json",
-            Self::InvalidArguments { .. } => "invalid_arguments",
+            // Arguments that may lack their end are arguments that do not fit, even where what is there fits.
+            Self::InvalidArguments { .. } | Self::AnswerCut => "invalid_arguments",
             Self::ToolLeftOut => "tool_left_out",
             Self::ToolUnwired => "tool_unwired",
             Self::OwnerAway => "owner_away",
@@ -182,6 +186,9 @@ impl CallFailure {
                     "The arguments of {tool} do not fit: {problems}. It was not called. Correct them and call it again."
                 )
             }
+            Self::AnswerCut => format!(
+                "Your answer was cut off by its output limit, so none of its calls was made: the arguments of {tool} may be incomplete. Make the call again, with less in one answer."
+            ),
             Self::ToolLeftOut => format!(
                 "{tool} exists, but its description did not fit into this request, so it was not called. Nobody refused it. Look for it with tool_search."
             ),

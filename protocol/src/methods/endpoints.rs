@@ -1,5 +1,7 @@
 //! Endpoints and their keys.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -46,6 +48,16 @@ pub struct EndpointSetParams {
     /// The model's window in tokens.
     #[serde(default, skip_serializing_if = "Patch::is_keep")]
     pub context_tokens: Patch<u64>,
+    /// Tokens one answer may have; below `contextTokens` where that is known.
+    #[serde(default, skip_serializing_if = "Patch::is_keep")]
+    pub max_output_tokens: Patch<u64>,
+    /// Headers sent with every request beside our own, in place of those there were; at most 32. Keys are no headers:
+    /// `secret/set` takes them.
+    #[serde(default, skip_serializing_if = "Patch::is_keep")]
+    pub headers: Patch<BTreeMap<String, String>>,
+    /// The proxy it is reached through: `http`, `https`, `socks5` or `socks5h`, without user and password.
+    #[serde(default, skip_serializing_if = "Patch::is_keep")]
+    pub proxy_url: Patch<String>,
     /// Whether threads that name no endpoint use it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub is_default: Option<bool>,

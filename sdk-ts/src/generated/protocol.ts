@@ -990,6 +990,16 @@ export interface EndpointSetParams {
   model?: string;
   /** The model's window in tokens. */
   contextTokens?: number | null;
+  /** Tokens one answer may have; below `contextTokens` where that is known. */
+  maxOutputTokens?: number | null;
+  /**
+   * Headers sent with every request beside our own, in place of those there were; at most 32. Keys are no headers: `secret/set` takes them.
+   */
+  headers?: {
+    [k: string]: string;
+  } | null;
+  /** The proxy it is reached through: `http`, `https`, `socks5` or `socks5h`, without user and password. */
+  proxyUrl?: string | null;
   /** Whether threads that name no endpoint use it. */
   isDefault?: boolean;
   /** Whether subtasks may use it. */

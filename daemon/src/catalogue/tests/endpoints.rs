@@ -44,6 +44,9 @@ async fn what_an_endpoint_lacks_or_has_wrong_is_refused_with_its_place() {
         (json!({ "baseUrl": null }), "/baseUrl", "required_for_provider"),
         (json!({ "provider": "scripted" }), "/baseUrl", "not_for_provider"),
         (json!({ "contextTokens": 0 }), "/contextTokens", "out_of_range"),
+        (json!({ "maxOutputTokens": 0 }), "/maxOutputTokens", "out_of_range"),
+        (json!({ "maxOutputTokens": 1_u64 << 53 }), "/maxOutputTokens", "out_of_range"),
+        (json!({ "maxOutputTokens": 8_000, "contextTokens": 8_000 }), "/maxOutputTokens", "fills_the_window"),
         (json!({ "capability": 0 }), "/capability", "out_of_range"),
         (json!({ "capability": 6 }), "/capability", "out_of_range"),
         (json!({ "goodFor": "g".repeat(2_049) }), "/goodFor", "too_long"),
@@ -110,6 +113,128 @@ async fn an_address_is_https_or_on_this_machine_and_nothing_but_an_address() {
         let result = change(&world, &id, json!({ "baseUrl": address })).await;
         assert_eq!(invalid(result), at("/baseUrl", reason), "{address}");
     }
+}
+
+#[tokio::test]
+async fn headers_replace_those_there_were_and_null_clears_them() {
+    let world = World::new().await;
+    let id = world.endpoint("a").await;
+    let headers =
+        json!({ "headers": { "HTTP-Referer": "https://app.example/", "X-Title": "My App", "anthropic-beta": "a,b" } });
+    let endpoint = change(&world, &id, headers).await.unwrap();
+    assert_eq!(endpoint.headers.len(), 3);
+    let endpoint = change(&world, &id, json!({ "headers": { "x-title": "Other" } })).await.unwrap();
+    assert_eq!(serde_json::to_value(&endpoint.headers).unwrap(), json!({ "x-title": "Other" }));
+    assert_eq!(change(&world, &id, json!({ "name": "b" })).await.unwrap().headers.len(), 1);
+    let revision = change(&world, &id, json!({ "headers": null })).await.unwrap().revision;
+    assert!(world.restarted().await.catalogue.snapshot().endpoints[&id].headers.is_empty());
+    assert_eq!(change(&world, &id, json!({ "headers": {} })).await.unwrap().revision, revision, "nothing to change");
+    let most: serde_json::Map<_, _> = (0..32).map(|n| (format!("x-{n}"), json!("v".repeat(2_048)))).collect();
+    assert_eq!(change(&world, &id, json!({ "headers": most })).await.unwrap().headers.len(), 32);
+}
+
+#[tokio::test]
+async fn a_header_that_is_none_or_secret_or_ours_is_refused_by_name() {
+    let world = World::new().await;
+    let id = world.endpoint("a").await;
+    let long = "n".repeat(129);
+    let many: serde_json::Map<_, _> = (0..33).map(|n| (format!("x-{n}"), json!("v"))).collect();
+    assert_eq!(invalid(change(&world, &id, json!({ "headers": many })).await), at("/headers", "too_many"));
+    for (name, reason) in [
+        ("", "not_a_header_name"),
+        ("x title", "not_a_header_name"),
+        ("x:title", "not_a_header_name"),
+        ("x-t\u{ef}tle", "not_a_header_name"),
+        ("x\r\ny", "not_a_header_name"),
+        (&long, "not_a_header_name"),
+    ] {
+        let result = change(&world, &id, json!({ "headers": { name: "v" } })).await;
+        assert_eq!(invalid(result), at("/headers", reason), "{name:?}");
+    }
+    for (name, reason) in [
+        ("Authorization", "secret_header"),
+        ("authorization", "secret_header"),
+        ("Proxy-Authorization", "secret_header"),
+        ("x-api-key", "secret_header"),
+        ("api-key", "secret_header"),
+        ("X-Goog-Api-Key", "secret_header"),
+        ("Ocp-Apim-Subscription-Key", "secret_header"),
+        ("Cookie", "secret_header"),
+        ("x-auth-token", "secret_header"),
+        ("Host", "reserved_header"),
+        ("Content-Length", "reserved_header"),
+        ("Content-Type", "reserved_header"),
+        ("Transfer-Encoding", "reserved_header"),
+        ("Connection", "reserved_header"),
+        ("Accept", "reserved_header"),
+    ] {
+        let refusal = change(&world, &id, json!({ "headers": { name: "PLANTED" } })).await.unwrap_err();
+        let error = RpcError::from(refusal);
+        assert!(error.message.contains(name) && !error.message.contains("PLANTED"), "{error:?}");
+        assert_eq!(error.message.contains("secret/set"), reason == "secret_header", "{error:?}");
+        let result = change(&world, &id, json!({ "headers": { name: "v" } })).await;
+        assert_eq!(invalid(result), at(&format!("/headers/{name}"), reason));
+    }
+    for (value, reason) in [
+        ("", "not_a_header_value"),
+        (" v", "not_a_header_value"),
+        ("v\n", "not_a_header_value"),
+        ("a\tb", "not_a_header_value"),
+        ("caf\u{e9}", "not_a_header_value"),
+        ("Bearer sk-1", "secret_header"),
+        (&"v".repeat(2_049), "too_long"),
+    ] {
+        let result = change(&world, &id, json!({ "headers": { "x-title": value } })).await;
+        assert_eq!(invalid(result), at("/headers/x-title", reason), "{value:?}");
+    }
+    let twice = json!({ "headers": { "X-Title": "a", "x-title": "b" } });
+    assert_eq!(invalid(change(&world, &id, twice).await), at("/headers/x-title", "repeated"));
+}
+
+#[tokio::test]
+async fn a_proxy_is_a_host_and_a_port_without_a_password() {
+    let world = World::new().await;
+    let id = world.endpoint("a").await;
+    for proxy in
+        ["http://proxy.example:3128", "https://proxy.example/", "socks5://127.0.0.1:1080", "socks5h://[::1]:1080"]
+    {
+        let endpoint = change(&world, &id, json!({ "proxyUrl": proxy })).await.unwrap();
+        assert_eq!(endpoint.proxy_url.as_deref(), Some(proxy));
+    }
+    for (proxy, reason) in [
+        ("", "empty"),
+        ("proxy.example", "not_an_address"),
+        ("http://", "not_an_address"),
+        ("socks5://", "not_an_address"),
+        ("socks5:proxy", "not_an_address"),
+        ("http://proxy .example", "not_an_address"),
+        ("ftp://proxy.example", "unknown_scheme"),
+        ("socks4://proxy.example:1080", "unknown_scheme"),
+        ("http://name:word@proxy.example", "has_credentials"),
+        ("socks5://name@proxy.example", "has_credentials"),
+        ("http://proxy.example/path", "has_path"),
+        ("http://proxy.example?x", "has_path"),
+        (&format!("http://{}", "p".repeat(2_048)), "too_long"),
+    ] {
+        let result = change(&world, &id, json!({ "proxyUrl": proxy })).await;
+        assert_eq!(invalid(result), at("/proxyUrl", reason), "{proxy}");
+    }
+    assert_eq!(change(&world, &id, json!({ "proxyUrl": null })).await.unwrap().proxy_url, None);
+}
+
+#[tokio::test]
+async fn the_scripted_provider_sends_nothing_and_takes_no_way_to_send_it() {
+    let world = World::new().await;
+    let set = |value: Value| {
+        let mut all = json!({ "name": "s", "provider": "scripted", "model": "m" });
+        all.as_object_mut().unwrap().extend(value.as_object().unwrap().clone());
+        world.set(serde_json::from_value(all).unwrap())
+    };
+    assert_eq!(invalid(set(json!({ "headers": { "x": "y" } })).await), at("/headers", "not_for_provider"));
+    assert_eq!(invalid(set(json!({ "proxyUrl": "http://p.example" })).await), at("/proxyUrl", "not_for_provider"));
+    let made =
+        set(json!({ "headers": {}, "proxyUrl": null, "contextTokens": 100, "maxOutputTokens": 10 })).await.unwrap();
+    assert_eq!(made.endpoint.max_output_tokens, Some(10));
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use ropewalk::{Client, Error};
 use ropewalk_protocol::{DaemonState, Endpoint, HealthState, IndexState, ListParams, SecretStore, Settings};
 
 use super::Finding;
-use crate::cli::{session::Context, text::bytes, words::spelled};
+use crate::cli::{endpoint::next_step, session::Context, text::bytes, words::spelled};
 
 /// Asks the daemon.
 pub(super) async fn check(client: &Client, test_endpoints: bool, context: &Context) -> Vec<Finding> {
@@ -28,7 +28,7 @@ async fn ask(client: &Client, test_endpoints: bool, context: &Context) -> Result
     findings.push(default_endpoint(&endpoints, &settings, context.environment.program()));
     if test_endpoints {
         for endpoint in endpoints.iter().filter(|endpoint| endpoint.enabled) {
-            findings.push(tested(client, endpoint).await?);
+            findings.push(tested(client, endpoint, context.environment.program()).await?);
         }
     }
     Ok(findings)
@@ -130,7 +130,7 @@ fn is_local(endpoint: &Endpoint) -> bool {
     })
 }
 
-async fn tested(client: &Client, endpoint: &Endpoint) -> Result<Finding, Error> {
+async fn tested(client: &Client, endpoint: &Endpoint, program: &str) -> Result<Finding, Error> {
     let tested = client.endpoints().test(endpoint.endpoint_id.clone()).await?;
     let name = &endpoint.name;
     Ok(match tested.error {
@@ -141,7 +141,7 @@ async fn tested(client: &Client, endpoint: &Endpoint) -> Result<Finding, Error> 
         Some(error) => Finding::problem(
             "endpoint",
             format!("{name} does not work ({}): {}", spelled(&error.kind), error.message),
-            "docs/endpoints.md says what can go wrong",
+            next_step(endpoint, &error, program),
         ),
     })
 }

@@ -160,6 +160,17 @@ async fn an_endpoint_is_added_with_its_key_used_and_removed() {
     assert_eq!(work["hasCredential"], true);
     assert!(!listed.stdout.contains("sk-1"));
 
+    let set = bench.run(&["endpoint", "set", "work", "--header", "X-Title=App", "--max-output-tokens", "99"]).await;
+    assert!(set.stdout.starts_with("work is changed. `"), "{}{}", set.stdout, set.stderr);
+    let listed = bench.run(&["endpoint", "list"]).await;
+    assert!(listed.stdout.contains("has a key, answers up to 99 tokens, sends X-Title"), "{}", listed.stdout);
+    let moved = bench.run(&["endpoint", "set", "work", "--url", "https://other.example/v1"]).await;
+    assert!(moved.stdout.contains("Its key was for another place and is gone"), "{}", moved.stdout);
+    let secret = bench.run(&["endpoint", "set", "work", "--header", "Authorization=Bearer sk-1"]).await;
+    assert_eq!((secret.exit, secret.stderr.contains("secret/set")), (Exit::FAILED, true), "{}", secret.stderr);
+    let keyed = bench.run(&["endpoint", "set", "work", "--model", "bigger", "--key-env", "WORK_KEY"]).await;
+    assert!(keyed.stdout.ends_with("The key of work is stored.\n"), "{}", keyed.stdout);
+
     assert_eq!(bench.run(&["endpoint", "use", "work"]).await.stdout, "work is the default now.\n");
     let unknown = bench.run(&["endpoint", "use", "wrok"]).await;
     assert!(unknown.stderr.contains("There is no endpoint `wrok`. There is: "), "{}", unknown.stderr);

@@ -64,6 +64,7 @@ pub(super) fn says(world: &Counting, text: &str) -> Answered {
         calls: Vec::new(),
         usage: usage(),
         provider_parts: None,
+        is_incomplete: false,
     }
 }
 
@@ -91,6 +92,7 @@ pub(super) fn calls(world: &Counting, names: &[&str]) -> Answered {
         calls,
         usage: usage(),
         provider_parts: None,
+        is_incomplete: false,
     }
 }
 

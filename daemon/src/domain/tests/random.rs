@@ -87,7 +87,8 @@ impl Driver {
             (0, None) => Box::new(move |change| {
                 change.text_started(&run, &item, &message, false);
             }),
-            (0..=1, Some(item)) => Box::new(move |change| {
+            (0, Some(_)) => Box::new(move |change| change.attempt_failed(&run, &|_| Some("Half".to_owned()))),
+            (1, Some(item)) => Box::new(move |change| {
                 change.fact(Fact::Checkpoint { item_id: item, text: "some more ".to_owned() });
             }),
             (2, None) => {

@@ -52,6 +52,43 @@ fn k50_calls_and_interactions_stay_as_they_were() {
 }
 
 #[test]
+fn ruling_15_a_wait_for_the_endpoint_is_the_daemons_own_and_is_parked_or_left_with_it() {
+    let mut bench = Bench::new();
+    let run = bench.submit("go").value.run_id;
+    let waits = ropewalk_protocol::WaitingOn {
+        kind: ropewalk_protocol::WaitingKind::Endpoint,
+        interaction_id: None,
+        ..waits_for(&bench.world.next_id().into(), bench.at)
+    };
+    for parks in [true, false] {
+        bench.change(|change| change.run_waits(&run, Some(waits.clone())));
+        if parks {
+            bench.change(|change| change.park_run(&run));
+            assert_eq!(bench.state.runs[&run].run.state, RunStatus::Paused);
+        }
+        let done = bench.change(|change| change.recover());
+        assert_eq!((done.types(), done.effects), (vec!["runState".to_owned()], vec![Effect::Drive(run.clone())]));
+        let going = &bench.state.runs[&run].run;
+        assert_eq!((going.state, going.waiting_on.as_ref()), (RunStatus::Running, None));
+    }
+}
+
+#[test]
+fn l12_an_attempt_that_failed_leaves_its_text_in_the_log_and_out_of_the_chain() {
+    let mut bench = Bench::new();
+    let run = bench.submit("go").value.run_id;
+    let (item, _) = bench.begin_text(&run);
+    checkpoint(&mut bench, &item, "Once ");
+    let done = bench.change(|change| change.attempt_failed(&run, &|_| Some("Once upon".to_owned())));
+    let ropewalk_protocol::Event::ItemCompleted { item } = &done.events[0] else { panic!("the item closes") };
+    let ItemBody::AssistantMessage { text, incomplete, .. } = &item.body else { panic!("it is the text") };
+    assert_eq!((text.as_str(), *incomplete, item.state), ("Once upon", true, ItemState::Failed));
+    assert!(bench.state.runs[&run].checkpoints.is_empty());
+    assert_eq!(bench.said(), ["user: go"]);
+    assert!(bench.change(|change| change.attempt_failed(&run, &|_| None)).events.is_empty());
+}
+
+#[test]
 fn ruling_15_a_parked_run_goes_on_by_itself_and_one_that_waits_stays_waiting() {
     let mut bench = Bench::new();
     let run = bench.submit("go").value.run_id;

@@ -1,11 +1,12 @@
 //! Asking the model once, and showing what it says as it streams.
 
-use futures::StreamExt;
+use futures::{StreamExt, future::BoxFuture};
 use ropewalk_protocol::{ItemId, MessageId, RunErrorKind};
 
 use super::{
-    report::{Over, Reporter},
+    report::Reporter,
     request::{self, Plan},
+    retry::{Failure, STEP_CEILING},
 };
 use crate::{
     domain::World as _,
@@ -18,19 +19,33 @@ const EVENTS_AT_ONCE: usize = 256;
 /// item fits in a line of the wire.
 const ANSWER_TEXT_BYTES: usize = 2 << 20;
 
-/// Asks the model, and shows what it says.
+/// What the model said, whole.
+pub struct Heard {
+    /// Its answer.
+    pub answer: ModelAnswer,
+    /// Whether it says the same whenever it is asked the same.
+    pub is_certain: bool,
+}
+
+/// Asks the model, and shows what it says. `ceiling` ends when no answer is worth waiting for any more.
 pub async fn ask(
     reporter: &Reporter,
     plan: Plan,
     texts: &mut Texts<'_>,
-) -> Result<Result<ModelAnswer, ModelError>, Over> {
-    let request = match request::request(reporter, plan).await {
-        Ok(request) => request,
-        Err(error) => return Ok(Err(error)),
-    };
-    let (model, request) = request;
+    ceiling: &mut BoxFuture<'static, ()>,
+) -> Result<Heard, Failure> {
+    let asked = request::request(reporter, plan).await;
+    let (model, request) = asked.map_err(|error| Failure { error, is_final: false })?;
+    let is_certain = model.is_deterministic();
+    let failure = |error| Failure { error, is_final: is_certain };
     let mut stream = model.stream(request).ready_chunks(EVENTS_AT_ONCE);
-    while let Some(events) = stream.next().await {
+    loop {
+        let events = tokio::select! {
+            biased;
+            () = &mut *ceiling => return Err(Failure { error: unending(), is_final: true }),
+            events = stream.next() => events,
+        };
+        let Some(events) = events else { return Err(failure(cut_off())) };
         for event in events {
             match event {
                 Ok(ModelEvent::Text(text)) => texts.add(false, text),
@@ -38,27 +53,45 @@ pub async fn ask(
                 Ok(ModelEvent::Finished(answer)) => {
                     texts.flush().await;
                     let is_over = texts.is_full || answer.text.len() + answer.reasoning.len() > ANSWER_TEXT_BYTES;
-                    return Ok(if is_over { Err(endless(ANSWER_TEXT_BYTES, "text")) } else { Ok(answer) });
+                    return if is_over { Err(too_much()) } else { Ok(Heard { answer, is_certain }) };
                 }
                 Err(error) => {
                     texts.flush().await;
-                    return Ok(Err(error));
+                    return Err(failure(error));
                 }
             }
         }
         texts.flush().await;
         if texts.is_full {
-            return Ok(Err(endless(ANSWER_TEXT_BYTES, "text")));
+            return Err(too_much());
         }
     }
-    let message = "The model's answer ended before it was complete.".to_owned();
-    Ok(Err(ModelError { kind: RunErrorKind::CutOff, message, retryable: true, retry_after_ms: None }))
 }
+
+/// The stream ended without its last event.
+fn cut_off() -> ModelError {
+    let message = "The model's answer ended before it was complete.".to_owned();
+    ModelError { kind: RunErrorKind::CutOff, message, retryable: true, retry_after_ms: None }
+}
+
+/// The answer trickled until the step had taken as long as it may.
+fn unending() -> ModelError {
+    let minutes = STEP_CEILING.as_secs() / 60;
+    let message = format!("The model's answer was not complete after {minutes} minutes; no more of it was taken.");
+    ModelError { kind: RunErrorKind::Stalled, message, retryable: true, retry_after_ms: None }
+}
+
+/// An answer that ran away once is not paid for five times.
+fn too_much() -> Failure {
+    Failure { error: endless(ANSWER_TEXT_BYTES, "text"), is_final: true }
+}
+
 /// An answer that is dropped because it does not end, or not soon enough.
 pub fn endless(limit: usize, what: &str) -> ModelError {
     let message = format!("The model's answer has more than {limit} bytes of {what}; no more of it was taken.");
     ModelError { kind: RunErrorKind::BadResponse, message, retryable: true, retry_after_ms: None }
 }
+
 /// The texts of one answer as they stream.
 pub struct Texts<'a> {
     reporter: &'a Reporter,

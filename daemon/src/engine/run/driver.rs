@@ -5,6 +5,7 @@ use ropewalk_protocol::{By, ByKind, ItemBody, RunStatus};
 use super::{
     desk::RunDesk,
     report::{Over, Reporter},
+    shortfall::Shortfalls,
     step::{self, Stepped},
     stopped,
 };
@@ -28,11 +29,12 @@ impl Driver {
 
     async fn steps(&self) -> Result<(), Over> {
         let mut calls = self.unfinished_calls().await?;
+        let mut shortfalls = Shortfalls::default();
         loop {
             if !calls.is_empty() {
                 self.calls(calls).await?;
             }
-            match step::step(&self.0).await? {
+            match step::step(&self.0, &mut shortfalls).await? {
                 Stepped::Calls(next) => calls = next,
                 Stepped::Ended => return Ok(()),
             }

@@ -16,7 +16,8 @@ use crate::{
 
 /// What a step is built from.
 pub struct Plan {
-    endpoint_id: EndpointId,
+    /// The endpoint to ask.
+    pub endpoint_id: EndpointId,
     instructions: String,
     head: Option<Link>,
     known: Option<ChainCache>,

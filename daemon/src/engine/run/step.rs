@@ -1,16 +1,18 @@
 //! One step of a run: ask the model, stream what it says, store its answer.
 
 use ropewalk_protocol::{
-    CallId, ItemId, MessageId, OutcomeStatus, RunError, RunErrorKind, RunId, RunOutcome, ToolCallItem,
+    CallId, ItemId, MessageId, OutcomeStatus, RunErrorKind, RunId, RunOutcome, ToolCallItem,
     limits::TOOL_CALLS_PER_MESSAGE,
 };
 use serde_json::Value;
 
 use super::{
-    ask::{Texts, ask, endless},
-    failed,
+    ask::{Heard, Texts, ask, endless},
+    party::Party,
     report::{Over, Reporter},
     request,
+    retry::{self, Attempts, Next},
+    shortfall::{Lack, Shortfalls},
     toolbox::Toolbox,
 };
 use crate::{
@@ -30,34 +32,39 @@ pub enum Stepped {
     /// The run has ended.
     Ended,
 }
-/// Does one step.
-pub async fn step(reporter: &Reporter) -> Result<Stepped, Over> {
-    let Some(plan) = reporter.report(request::plan).await? else { return Ok(Stepped::Ended) };
-    let toolbox = plan.toolbox.clone();
-    let mut texts = Texts::new(reporter);
-    match ask(reporter, plan, &mut texts).await? {
-        Ok(answer) => answered(reporter, answer, &texts, &toolbox).await,
-        Err(error) => {
-            reporter.finish(outcome_of(error)).await?;
-            Ok(Stepped::Ended)
+
+/// Does one step: asks until there is an answer, or no point in asking again.
+pub async fn step(reporter: &Reporter, shortfalls: &mut Shortfalls) -> Result<Stepped, Over> {
+    let mut attempts = Attempts::begin(&*reporter.shared().clock);
+    loop {
+        let Some(plan) = reporter.report(request::plan).await? else { return Ok(Stepped::Ended) };
+        let (party, toolbox) = (Party::of(reporter.shared(), &plan.endpoint_id), plan.toolbox.clone());
+        let mut texts = Texts::new(reporter);
+        let failure = match ask(reporter, plan, &mut texts, &mut attempts.ceiling).await {
+            Ok(heard) => return answered(reporter, heard, &texts, &toolbox, &party, shortfalls).await,
+            Err(failure) => failure,
+        };
+        if let Next::End(error) = retry::next(reporter, &mut attempts, failure, &party).await? {
+            reporter.finish(party.outcome(error)).await?;
+            return Ok(Stepped::Ended);
         }
     }
 }
+
 async fn answered(
     reporter: &Reporter,
-    mut answer: ModelAnswer,
+    heard: Heard,
     texts: &Texts<'_>,
     toolbox: &Toolbox,
+    party: &Party,
+    shortfalls: &mut Shortfalls,
 ) -> Result<Stepped, Over> {
-    if answer.calls.len() as u64 > TOOL_CALLS_PER_MESSAGE {
-        let message = format!("The model made more than {TOOL_CALLS_PER_MESSAGE} calls in one message.");
-        reporter.finish(failed(RunErrorKind::BadResponse, message, true)).await?;
+    let Heard { mut answer, is_certain } = heard;
+    if let Some(error) = excess(&answer) {
+        reporter.finish(party.outcome(error)).await?;
         return Ok(Stepped::Ended);
     }
-    if answer.calls.iter().map(|call| call.arguments.len()).sum::<usize>() > ANSWER_ARGUMENT_BYTES {
-        reporter.finish(outcome_of(endless(ANSWER_ARGUMENT_BYTES, "arguments"))).await?;
-        return Ok(Stepped::Ended);
-    }
+    let lack = shortfalls.of(&answer, is_certain);
     let made = std::mem::take(&mut answer.calls);
     let total = made.len() as u64;
     let mut calls = Vec::new();
@@ -82,8 +89,12 @@ async fn answered(
         calls: shown,
         usage: answer.usage,
         provider_parts: answer.provider_parts,
+        is_incomplete: lack == Some(Lack::EndOfText),
     };
     let store = move |turn: &mut Turn<'_>, run_id: &RunId| store_answer(turn, run_id, stored, &said);
+    if let Some(lack) = lack {
+        return shortfalls.settle(reporter, lack, calls, party, store).await;
+    }
     if !calls.is_empty() {
         reporter.stage(store);
         return Ok(Stepped::Calls(calls));
@@ -96,6 +107,16 @@ async fn answered(
         })
         .await?;
     Ok(Stepped::Ended)
+}
+
+/// What of an answer is over its limit.
+fn excess(answer: &ModelAnswer) -> Option<ModelError> {
+    if answer.calls.len() as u64 > TOOL_CALLS_PER_MESSAGE {
+        let message = format!("The model made more than {TOOL_CALLS_PER_MESSAGE} calls in one message.");
+        return Some(ModelError { kind: RunErrorKind::BadResponse, message, retryable: true, retry_after_ms: None });
+    }
+    let bytes = answer.calls.iter().map(|call| call.arguments.len()).sum::<usize>();
+    (bytes > ANSWER_ARGUMENT_BYTES).then(|| endless(ANSWER_ARGUMENT_BYTES, "arguments"))
 }
 
 /// Items of the answer's texts that have begun.
@@ -174,16 +195,4 @@ const fn completed(text: String) -> RunOutcome {
         by: None,
         error: None,
     }
-}
-
-fn outcome_of(error: ModelError) -> RunOutcome {
-    let mut outcome = failed(error.kind, error.message.clone(), error.retryable);
-    outcome.error = Some(RunError {
-        kind: error.kind,
-        message: error.message,
-        retryable: error.retryable,
-        retry_after_ms: error.retry_after_ms,
-        provider: None,
-    });
-    outcome
 }

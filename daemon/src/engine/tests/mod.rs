@@ -8,6 +8,8 @@ pub(crate) mod life;
 pub(crate) mod model;
 mod park;
 mod presence;
+mod retries;
+mod shortfalls;
 mod spy;
 mod stream;
 mod trouble;

@@ -69,15 +69,28 @@ impl Asked {
         self.answers("", calls);
     }
 
-    /// The model fails.
+    /// The model ends its answer after some reasoning.
+    pub(crate) fn only_thinks(self) {
+        let _ = self.says.send(Ok(ModelEvent::Reasoning("Hm.".to_owned())));
+        self.finishes(ModelAnswer { reasoning: "Hm.".to_owned(), ..answer("", &[]) });
+    }
+
+    /// The model's output limit cuts its answer.
+    pub(crate) fn is_cut(self, text: &str, calls: &[(&str, &str)]) {
+        self.finishes(ModelAnswer { is_cut: true, ..answer(text, calls) });
+    }
+
+    /// The model fails, and would fail the same way again.
     pub(crate) fn fails(self) {
         let message = "The answer was cut off.".to_owned();
-        let _ = self.says.send(Err(ModelError {
-            kind: RunErrorKind::CutOff,
-            message,
-            retryable: true,
-            retry_after_ms: None,
-        }));
+        let error = ModelError { kind: RunErrorKind::CutOff, message, retryable: false, retry_after_ms: None };
+        let _ = self.says.send(Err(error));
+    }
+
+    /// The model fails, and may not do so again.
+    pub(crate) fn fails_for_now(self, kind: RunErrorKind, retry_after_ms: Option<u64>) {
+        let message = "It did not work.".to_owned();
+        let _ = self.says.send(Err(ModelError { kind, message, retryable: true, retry_after_ms }));
     }
 
     /// Whether nobody listens any more.
@@ -100,16 +113,21 @@ impl Asked {
     }
 
     fn answers(self, text: &str, calls: &[(&str, &str)]) {
-        let call = |(name, arguments): &(&str, &str)| ModelCall {
-            name: (*name).to_owned(),
-            arguments: (*arguments).to_owned(),
-        };
-        let answer = ModelAnswer {
-            text: text.to_owned(),
-            calls: calls.iter().map(call).collect(),
-            usage: Usage { requests: 1, ..Usage::default() },
-            ..ModelAnswer::default()
-        };
+        self.finishes(answer(text, calls));
+    }
+
+    fn finishes(self, answer: ModelAnswer) {
         let _ = self.says.send(Ok(ModelEvent::Finished(answer)));
+    }
+}
+
+fn answer(text: &str, calls: &[(&str, &str)]) -> ModelAnswer {
+    let call =
+        |(name, arguments): &(&str, &str)| ModelCall { name: (*name).to_owned(), arguments: (*arguments).to_owned() };
+    ModelAnswer {
+        text: text.to_owned(),
+        calls: calls.iter().map(call).collect(),
+        usage: Usage { requests: 1, ..Usage::default() },
+        ..ModelAnswer::default()
     }
 }

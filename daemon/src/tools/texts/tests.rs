@@ -24,6 +24,7 @@ fn table() -> Vec<(CallFailure, &'static str, ItemState, Effect)> {
             Failed,
             Effect::None,
         ),
+        (F::AnswerCut, "invalid_arguments", Failed, Effect::None),
         (F::ToolLeftOut, "tool_left_out", Failed, Effect::None),
         (F::ToolUnwired, "tool_unwired", Failed, Effect::None),
         (F::OwnerAway, "owner_away", Failed, Effect::None),

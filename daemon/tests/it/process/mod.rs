@@ -2,6 +2,7 @@
 
 mod demand;
 mod ending;
+mod histories;
 mod killed;
 mod programs;
 mod starting;
