@@ -25,10 +25,10 @@ pub(super) const SPLITS: usize = 100;
 
 /// The longest body that is decoded that often. Larger ones are few and hold most of the bytes: their records are compared
 /// that often, and they are decoded [`LARGE_SPLITS`] times, or as often as all others with `SLOW=1`.
-pub(super) const LARGE_BYTES: usize = 8_192;
+pub(super) const LARGE_BYTES: usize = 4_096;
 
 /// How often a large body is cut and decoded.
-const LARGE_SPLITS: usize = 8;
+const LARGE_SPLITS: usize = 6;
 
 /// All that are behind the provider library.
 pub(super) const SHAPES: [Provider; 5] =
