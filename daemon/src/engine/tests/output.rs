@@ -38,7 +38,7 @@ async fn an_answer_that_fits_is_data_and_text() {
 
     begin(&thread, "and now").await;
     let asked = life.asked().await;
-    assert_eq!(asked.request.instructions, "", "the next run has none");
+    assert!(!asked.request.instructions.contains("JSON Schema"), "the next run has none");
     asked.ends("no data");
 }
 
@@ -87,7 +87,7 @@ async fn silence_is_no_data_either() {
         life.asked().await.ends("");
     }
     let outcome = life.ended(&thread, &run).await.outcome.unwrap();
-    assert_eq!(outcome.error.unwrap().kind, RunErrorKind::OutputInvalid);
+    assert_eq!((outcome.status, outcome.structured), (OutcomeStatus::Failed, None));
     assert_eq!(life.said(&thread).await.len(), 3, "the input and two notes");
 }
 
