@@ -75,7 +75,14 @@ fn cut_to(content: Vec<Part>, total: u64, limit: u64, place: &str) -> Vec<Part> 
         }
     }
     let told = marker(text_characters(&fitting), total, place);
-    fitting.insert(gap.unwrap_or(fitting.len()), Part::text(told));
+    let behind = fitting.split_off(gap.unwrap_or(fitting.len()));
+    // What was one text stays one: the marker joins what is before it, and the end joins the marker.
+    for (place, part) in std::iter::once(Part::text(told)).chain(behind).enumerate() {
+        match (fitting.last_mut(), part) {
+            (Some(Part::Text { text }), Part::Text { text: more }) if place < 2 => text.push_str(&more),
+            (_, part) => fitting.push(part),
+        }
+    }
     fitting
 }
 
