@@ -5,7 +5,10 @@ use ropewalk_protocol::{
     limits::{IMAGE_BYTES, INPUT_PARTS, MAX_MESSAGE_BYTES},
 };
 
-use crate::tools::media::{MediaProblem, check_image};
+use crate::tools::{
+    json::bytes_of,
+    media::{MediaProblem, check_image},
+};
 
 /// Characters of a thread's title.
 const TITLE_CHARACTERS: usize = 200;
@@ -68,7 +71,7 @@ pub(super) fn input(parts: &[Part]) -> Result<(), RpcError> {
 /// What is stored must fit in a line of ours again, together with what we say of it.
 fn fits_in_a_line(parts: &[Part]) -> Result<(), RpcError> {
     let limit = MAX_MESSAGE_BYTES - ENVELOPE_BYTES;
-    let actual = serde_json::to_vec(parts).map_or(0, |json| json.len() as u64);
+    let actual = bytes_of(&parts);
     if actual <= limit {
         return Ok(());
     }

@@ -8,6 +8,7 @@ pub(crate) mod life;
 pub(crate) mod model;
 mod park;
 mod presence;
+mod room;
 mod spy;
 mod stream;
 mod trouble;
