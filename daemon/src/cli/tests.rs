@@ -57,6 +57,17 @@ fn every_example_of_the_help_is_understood() {
     }
 }
 
+#[test]
+fn every_command_of_the_page_about_endpoints_is_understood() {
+    let page = include_str!("../../../docs/endpoints.md");
+    let quoted = page.split('`').skip(1).step_by(2);
+    let commands: Vec<_> = quoted.filter(|text| text.starts_with("ropewalk endpoint add ")).collect();
+    assert!(commands.len() >= 12, "{commands:?}");
+    for command in commands {
+        assert!(Cli::try_parse_from(shell_words(command)).is_ok(), "{command}");
+    }
+}
+
 /// What the examples of a command and of those below it call this program with.
 fn collect_examples(command: &clap::Command, into: &mut Vec<String>) {
     let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();

@@ -8,7 +8,10 @@ use serde_json::Value;
 
 use crate::tools::schema::{Schema, SchemaProblem};
 
-use crate::tools::media::{MediaProblem, check_image};
+use crate::tools::{
+    json::bytes_of,
+    media::{MediaProblem, check_image},
+};
 
 /// Characters of a thread's title.
 const TITLE_CHARACTERS: usize = 200;
@@ -93,7 +96,7 @@ pub(super) fn output_schema(schema: Option<&Value>) -> Result<(), RpcError> {
 /// What is stored must fit in a line of ours again, together with what we say of it.
 fn fits_in_a_line(parts: &[Part]) -> Result<(), RpcError> {
     let limit = MAX_MESSAGE_BYTES - ENVELOPE_BYTES;
-    let actual = serde_json::to_vec(parts).map_or(0, |json| json.len() as u64);
+    let actual = bytes_of(&parts);
     if actual <= limit {
         return Ok(());
     }

@@ -3,10 +3,13 @@
 use std::{
     cell::{Cell, RefCell},
     collections::HashSet,
-    fmt,
+    fmt, io,
 };
 
-use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::{
+    Serialize,
+    de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor},
+};
 use serde_json::{Map, Number, Value};
 
 #[cfg(test)]
@@ -62,6 +65,28 @@ pub fn parse(text: &str, levels: usize) -> Result<Value, JsonProblem> {
 #[must_use]
 pub fn join(path: &str, step: &str) -> String {
     format!("{path}/{}", step.replace('~', "~0").replace('/', "~1"))
+}
+
+/// How many bytes a value has as JSON, counted without making it.
+#[must_use]
+pub fn bytes_of(value: &impl Serialize) -> u64 {
+    let mut count = ByteCount(0);
+    // Counting never fails; a value that is no JSON fails again where it is written.
+    let _ = serde_json::to_writer(&mut count, value);
+    count.0
+}
+
+struct ByteCount(u64);
+
+impl io::Write for ByteCount {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += bytes.len() as u64;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// How many levels of objects and lists a value has.

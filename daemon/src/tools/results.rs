@@ -1,13 +1,11 @@
 //! Checks what a client answers to `tool/call`: success needs positive proof, and what enters the model's context has a bound.
 
-use std::io;
-
 use ropewalk_protocol::{Part, Problem, limits};
 use serde_json::{Map, Value};
 
 use super::{
     CallFailure,
-    json::join,
+    json::{bytes_of, join},
     media::{MediaProblem, check_audio, check_image},
     schema::Schema,
 };
@@ -196,26 +194,6 @@ fn present<'a>(fields: &'a Map<String, Value>, name: &str) -> Option<&'a Value> 
 
 fn invalid(path: &str, reason: impl Into<String>) -> CallFailure {
     CallFailure::InvalidResult { problem: Problem { path: path.to_owned(), reason: reason.into() } }
-}
-
-fn bytes_of(value: &Value) -> u64 {
-    let mut count = ByteCount(0);
-    // Counting never fails, and a value is always JSON.
-    let _ = serde_json::to_writer(&mut count, value);
-    count.0
-}
-
-struct ByteCount(u64);
-
-impl io::Write for ByteCount {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0 += bytes.len() as u64;
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
 }
 
 fn characters(text: &str) -> u64 {

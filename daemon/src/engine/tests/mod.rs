@@ -14,6 +14,7 @@ mod output;
 mod park;
 mod presence;
 mod retries;
+mod room;
 mod shortfalls;
 mod spy;
 mod stream;
