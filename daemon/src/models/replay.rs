@@ -56,7 +56,7 @@ fn check(heard: &Heard, expected: &Expected) -> Result<(), String> {
     };
     same("the answer's text", json!(answer.text), json!(heard.text))?;
     same("the answer's reasoning", json!(answer.reasoning), json!(heard.reasoning))?;
-    let usage = (!answer.usage.estimated).then(|| (answer.usage.input_tokens, answer.usage.output_tokens));
+    let usage = (!answer.usage.estimated).then_some((answer.usage.input_tokens, answer.usage.output_tokens));
     if kind == "done" {
         let calls = answer.calls.iter().map(|call| json!([call.name, call.arguments])).collect::<Vec<_>>();
         same("the calls", json!(calls), json!(expected.calls))?;
