@@ -10,6 +10,7 @@ pub mod catalogue;
 pub mod cli;
 pub mod clock;
 pub mod connection;
+pub mod context;
 pub mod daemon;
 pub mod dispatch;
 pub mod domain;

@@ -72,6 +72,7 @@ pub const METHODS: &[MethodEntry] = entries![method:
     RunSubmit, RunStop, RunWait, RunRead, RunList, RunSkip,
     QueueList,
     InteractionList, InteractionSettle,
+    ContextPreview,
     EndpointSet, EndpointRemove, EndpointList, EndpointTest,
     SecretSet, SecretRemove,
     SettingsRead, SettingsUpdate,

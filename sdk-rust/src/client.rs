@@ -17,7 +17,7 @@ use crate::{
     environment::Places,
     events::{End, Hub},
     link::Link,
-    nouns::{Daemon, Endpoints, Grants, Interactions, Policies, Projects, Runs, Secrets, Settings, Threads},
+    nouns::{Context, Daemon, Endpoints, Grants, Interactions, Policies, Projects, Runs, Secrets, Settings, Threads},
     transport::{self, Duplex},
 };
 
@@ -181,6 +181,12 @@ impl Client {
     #[must_use]
     pub fn settings(&self) -> Settings {
         Settings::new(self.clone())
+    }
+
+    /// What a model is asked with.
+    #[must_use]
+    pub fn context(&self) -> Context {
+        Context::new(self.clone())
     }
 
     /// What waits for somebody, whoever may settle it.

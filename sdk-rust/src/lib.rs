@@ -66,7 +66,9 @@ pub use connect::{Connect, Ropewalk};
 pub use duties::{Approval, InputReply, IntoApprovalAnswer, IntoInputAnswer, Questions};
 pub use error::Error;
 pub use events::EventStream;
-pub use nouns::{Daemon, Endpoints, Grants, Interactions, Policies, Projects, Runs, Secrets, Settings, Threads};
+pub use nouns::{
+    Context, Daemon, Endpoints, Grants, Interactions, Policies, Projects, Runs, Secrets, Settings, Threads,
+};
 pub use run::{Input, Run, RunEvent, RunRequest, RunResult, RunStream};
 pub use thread::{Registration, ResumeThread, Resumed, StartThread, Thread};
 pub use tools::{IntoToolResult, Json, NoArguments, Tool, ToolBuilder, ToolContext, ToolError, ToolOutput, Tools};

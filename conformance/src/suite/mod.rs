@@ -130,6 +130,12 @@ scenarios! { $
             what_was_settled_is_already_settled_whoever_asks_and_however_late;
         clock:;
     }
+    compacting {
+        wire:
+            l24_a_long_thread_goes_on_answering_and_shows_what_was_summarised
+            context_preview_shows_every_layer_as_it_is_sent;
+        clock:;
+    }
     declaring {
         wire:
             dyn_1_tools_are_declared_when_a_thread_is_started_or_resumed
@@ -283,7 +289,8 @@ scenarios! { $
         wire:
             l17_a_stop_ends_the_wait_for_an_endpoint
             a_provider_that_asks_for_an_hour_fails_the_run_at_once
-            l25_an_empty_answer_is_asked_about_and_no_request_is_repeated;
+            l25_an_empty_answer_is_asked_about_and_no_request_is_repeated
+            l27_calls_of_an_answer_cut_by_its_output_limit_are_not_made;
         clock:
             l17_what_a_provider_asks_for_is_waited_out_in_seconds_and_as_a_date
             l25_a_run_gives_up_after_five_attempts_and_lists_them
@@ -359,5 +366,10 @@ scenarios! { $
             thread_events_can_be_waited_for;
         clock:
             data_changed_comes_at_most_once_in_250_ms_and_names_all_that_changed;
+    }
+    windows {
+        wire:
+            l24_a_thread_of_60000_tokens_goes_on_in_a_window_of_8000_in_every_shape;
+        clock:;
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use ropewalk_protocol::Timestamp;
 use serde_json::{Value, json};
 
-use super::{Fresh, Raw, assert_all_closed};
+use super::{Fresh, Raw, assert_all_closed, get_issue, text, told_text, tool};
 use crate::{Fault, ScriptedServer, ServerOptions};
 
 pub(super) async fn l17_a_stop_ends_the_wait_for_an_endpoint(subject: Fresh) {
@@ -41,7 +41,40 @@ pub(super) async fn l25_an_empty_answer_is_asked_about_and_no_request_is_repeate
     assert!(bodies.windows(2).all(|two| two[0] != two[1]), "each request says more than the one before it");
     let chain = bot.chain(&thread).await;
     assert_eq!(chain[1]["sender"]["intent"], "emptyAnswer", "{chain:?}");
+    let to_scripted = json!({
+        "threadId": thread, "input": text("think only thoughts"), "endpointId": "scripted", "wait": true,
+    });
+    let scripted = bot.call("run/submit", to_scripted).await["run"].clone();
+    assert_eq!((&scripted["outcome"]["text"], &scripted["steps"]), (&json!(""), &json!(1)), "its silence is its answer");
     assert_eq!(bot.run(&thread, "say well again").await["outcome"]["status"], "completed");
+    assert_all_closed(&bot.log(&thread).await);
+}
+
+pub(super) async fn l27_calls_of_an_answer_cut_by_its_output_limit_are_not_made(subject: Fresh) {
+    let options = ServerOptions { strict: true, ..ServerOptions::default() };
+    let server = ScriptedServer::start(options).await.unwrap();
+    let mut bot = subject.bot().await;
+    bot.use_model_at(&server.base_url()).await;
+    let thread = bot.start(&[get_issue(), tool("act")]).await;
+    server.fault_next(cut_within_calls());
+    let ended = bot.run(&thread, "say never\nthen say done with less").await;
+    assert_eq!(ended["outcome"]["text"], "done with less", "{ended}");
+    let calls = bot.calls(&thread).await;
+    assert_eq!(calls.len(), 2);
+    for call in &calls {
+        let ending = (&call["state"], &call["error"]["code"], &call["effect"]);
+        assert_eq!(ending, (&json!("failed"), &json!("invalid_arguments"), &json!("none")), "{call}");
+        assert!(told_text(call).starts_with("Your answer was cut off by its output limit"), "{call}");
+    }
+    for _ in 0..3 {
+        server.fault_next(cut_within_calls());
+    }
+    let ended = bot.run(&thread, "say never").await;
+    let error = &ended["outcome"]["error"];
+    assert_eq!((&error["kind"], &error["retryable"]), (&json!("cutOff"), &json!(false)), "{error}");
+    assert_eq!(server.requests().len(), 5, "there is no fourth try");
+    assert!(bot.seen(|line| line["method"] == "tool/call").is_empty());
+    assert_eq!(bot.run(&thread, "say well again").await["outcome"]["status"], "completed", "strictly");
     assert_all_closed(&bot.log(&thread).await);
 }
 
@@ -57,9 +90,9 @@ pub(super) async fn l17_what_a_provider_asks_for_is_waited_out_in_seconds_and_as
         let (since, until) = (moment(&waiting["since"]), moment(&waiting["deadlineAt"]));
         let notice = bot.notice().await;
         assert_eq!((&notice["code"], &notice["severity"]), (&json!("retrying"), &json!("warning")));
-        let text = notice["text"].as_str().unwrap();
-        assert!(text.starts_with("Too many requests at 127.0.0.1:"), "{text}");
-        assert!(text.ends_with(&format!("attempt {attempt} of 5.")), "{text}");
+        let told = notice["text"].as_str().unwrap();
+        assert!(told.starts_with("Too many requests at 127.0.0.1:"), "{told}");
+        assert!(told.ends_with(&format!("attempt {attempt} of 5.")), "{told}");
         let gap = until.millis_since(since);
         assert!(gap >= asked_for.remove(0), "{gap} ms before attempt {attempt}");
         if attempt == 3 {
@@ -158,13 +191,36 @@ fn refusal(status: u16, retry_after: &str) -> Fault {
     }
 }
 
+/// An answer that ends at its output limit after one whole call and one that can be read although it is cut.
+fn cut_within_calls() -> Fault {
+    let call = |index: u64, name: &str, arguments: &str| {
+        let function = json!({"name": name, "arguments": arguments});
+        json!({"tool_calls": [{"index": index, "id": format!("c{index}"), "type": "function", "function": function}]})
+    };
+    let chunks = [
+        (call(0, "get_issue", "{\"id\":\"1\"}"), Value::Null),
+        (call(1, "act", "{}"), Value::Null),
+        (json!({}), json!("length")),
+    ];
+    let line = |(delta, reason): &(Value, Value)| {
+        let choice = json!({"index": 0, "delta": delta, "finish_reason": reason});
+        let chunk = json!({"id": "x", "object": "chat.completion.chunk", "created": 0, "model": "m", "choices": [choice]});
+        format!("data: {chunk}\n\n")
+    };
+    Fault::Reply {
+        status: 200,
+        headers: vec![("content-type".to_owned(), "text/event-stream".to_owned())],
+        body: chunks.iter().map(line).collect::<String>() + "data: [DONE]\n\n",
+    }
+}
+
 fn moment(value: &Value) -> Timestamp {
     value.as_str().unwrap().parse().unwrap()
 }
 
 /// A moment of the day on which scenarios play, as HTTP writes dates: in whole seconds.
 fn http_date(moment: Timestamp) -> String {
-    let text = moment.to_string();
-    let time = text.strip_prefix("2026-11-30T").expect("the day of the scenarios").get(..8).unwrap();
+    let written = moment.to_string();
+    let time = written.strip_prefix("2026-11-30T").expect("the day of the scenarios").get(..8).unwrap();
     format!("Mon, 30 Nov 2026 {time} GMT")
 }

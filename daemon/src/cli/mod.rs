@@ -2,6 +2,7 @@
 //! talk to.
 
 mod approve;
+mod context;
 mod daemon;
 mod demo;
 mod doctor;
@@ -64,6 +65,7 @@ enum Command {
     Demo(demo::DemoArgs),
     Run(run::RunArgs),
     Threads(threads::ThreadsArgs),
+    Context(context::ContextArgs),
     Endpoint(endpoint::EndpointArgs),
     Policy(policy::PolicyArgs),
     Settings(settings::SettingsArgs),
@@ -100,6 +102,7 @@ async fn run_command(command: Command, context: &Context) -> Exit {
         Command::Demo(args) => demo::run(args, context).await,
         Command::Run(args) => run::run(args, context).await,
         Command::Threads(args) => threads::run(args, context).await,
+        Command::Context(args) => context::run(args, context).await,
         Command::Endpoint(args) => endpoint::run(args, context).await,
         Command::Policy(args) => policy::run(args, context).await,
         Command::Settings(args) => settings::run(args, context).await,

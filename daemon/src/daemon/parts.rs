@@ -10,12 +10,13 @@ use super::{Daemon, Memory, Standing, journal::OperationJournal, tool_lookup::En
 use crate::{
     catalogue::{Catalogue, SecretKeeper},
     clock::{Clock, Ids},
+    context::Gauges,
     engine::{Engine, Shared},
     models::ModelFactory,
     peer::Clients,
     secrets::Secrets,
     store::Store,
-    tools::{ask_user, schema::SchemaCache},
+    tools::{ask_user, schema::SchemaCache, tool_search},
 };
 
 /// The seams a daemon is made of.
@@ -50,8 +51,9 @@ impl Parts {
             ids: self.ids.clone(),
             catalogue: catalogue.clone(),
             models: self.models.clone(),
-            app_tools: vec![Arc::new(ask_user::tool())],
+            app_tools: vec![Arc::new(ask_user::tool()), Arc::new(tool_search::tool())],
             changes: Arc::new(move |kind: DataKind, id: &str| told.changed(&[kind], &[id.to_owned()], None)),
+            gauges: Gauges::default(),
             schemas: SchemaCache::default(),
             quieter: quieter.clone(),
         });

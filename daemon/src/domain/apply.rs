@@ -1,6 +1,6 @@
 //! How a thread changes: by events and facts, now and when its log is read again.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 
 use ropewalk_protocol::{
     Branch, BranchId, CallId, ClientRef, Event, InteractionBody, InteractionState, Item, ItemBody, QueueChange,
@@ -8,8 +8,8 @@ use ropewalk_protocol::{
 };
 
 use super::{
-    AnsweredCall, Batch, BatchCall, BranchState, Fact, Joined, Link, QueuedInput, QueuedRun, RunState, ThreadState,
-    ToolSet, runs::Ends as _,
+    AnsweredCall, Batch, BatchCall, BranchState, Fact, Joined, Link, QueuedInput, QueuedRun, RunState, Summary,
+    ThreadState, ToolSet, runs::Ends as _,
 };
 
 impl ThreadState {
@@ -114,6 +114,10 @@ impl ThreadState {
                 }
             }
             Fact::Joined { branch_id, messages, parent } => self.apply_joined(branch_id, messages, parent.as_ref(), n),
+            Fact::Compacted { branch_id, covers, message_id, .. } => {
+                let summary = Summary { covers: covers.clone(), message_id: message_id.clone(), n };
+                self.apply_compacted(branch_id, summary);
+            }
             Fact::Checkpoint { item_id, text } => {
                 let runs = &mut self.runs;
                 if let Some((id, state)) = runs.iter_mut().find(|(_, state)| state.open_items.contains_key(item_id)) {
@@ -153,8 +157,10 @@ impl ThreadState {
     fn apply_branch(&mut self, branch: &Branch) {
         self.touched.branches.insert(branch.branch_id.clone());
         let known = self.branches.remove(&branch.branch_id);
-        let (head, queue, bad_end) = known.map_or_else(Default::default, |old| (old.head, old.queue, old.bad_end));
-        self.branches.insert(branch.branch_id.clone(), BranchState { branch: branch.clone(), head, queue, bad_end });
+        let fresh =
+            || BranchState { branch: branch.clone(), head: None, summary: None, queue: VecDeque::new(), bad_end: None };
+        let known = known.unwrap_or_else(fresh);
+        self.branches.insert(branch.branch_id.clone(), BranchState { branch: branch.clone(), ..known });
     }
 
     fn apply_queue(&mut self, change: &QueueChanged) {
@@ -274,10 +280,19 @@ impl ThreadState {
         state.batch = Some(batch);
     }
 
+    fn apply_compacted(&mut self, branch_id: &BranchId, summary: Summary) {
+        let Some(state) = self.branches.get_mut(branch_id) else { return };
+        state.summary = Some(summary);
+        self.touched.branches.insert(branch_id.clone());
+    }
+
     fn apply_joined(&mut self, branch_id: &BranchId, messages: &[Joined], parent: Option<&Link>, n: Seq) {
         let Some(last) = messages.last() else { return };
         let depth = parent.map_or(0, |parent| parent.depth + 1) + messages.len() as u64 - 1;
         if let Some(state) = self.branches.get_mut(branch_id) {
+            // A chain that goes on from before the end of what was summarised has a past of its own.
+            let reaches = |summary: &Summary| parent.is_some_and(|parent| parent.depth >= summary.covers.depth);
+            state.summary = state.summary.take().filter(reaches);
             state.head = Some(Link { message_id: last.message_id.clone(), n, depth });
             state.branch.head_message_id = Some(last.message_id.clone());
             self.touched.branches.insert(branch_id.clone());

@@ -9,7 +9,10 @@ use ropewalk_protocol::{
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Fact, Joined};
+use super::{
+    Fact, Joined, Summary,
+    summary::{self, Made},
+};
 
 /// A message of the chain with what only its provider can read.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,6 +46,14 @@ pub struct Link {
     pub depth: u64,
 }
 
+impl Link {
+    /// Whether a summary of the chain it is on stands for it.
+    #[must_use]
+    pub const fn is_covered_by(&self, summary: &Summary) -> bool {
+        self.depth <= summary.covers.depth
+    }
+}
+
 /// A window of a log, and the walk up a chain through it.
 ///
 /// Feed it the records of a window in order with [`ChainReader::record`], then take messages with
@@ -51,6 +62,7 @@ pub struct Link {
 pub struct ChainReader {
     items: HashMap<ItemId, Item>,
     joins: BTreeMap<Seq, Vec<Join>>,
+    summaries: Vec<Made>,
     first_seq: Option<Seq>,
 }
 
@@ -71,28 +83,46 @@ impl ChainReader {
             }
         }
         for fact in facts {
-            if let Fact::Joined { branch_id, messages, parent } = fact {
-                self.joins.entry(n).or_default().push(Join { branch_id, messages, parent });
+            match fact {
+                Fact::Joined { branch_id, messages, parent } => {
+                    self.joins.entry(n).or_default().push(Join { branch_id, messages, parent });
+                }
+                Fact::Compacted { branch_id, run_id, message_id, text, at, .. } => {
+                    self.summaries.push(Made { branch_id, run_id, message_id, text, at });
+                }
+                _ => {}
             }
         }
     }
 
-    /// Walks up from `link`, at most `limit` messages, newest first, as far as the window reaches. The second value is
-    /// where to go on, `None` at the root.
+    /// The message of a summary, where the window has its record.
+    #[must_use]
+    pub fn summary(&self, thread_id: &ThreadId, of: &Summary) -> Option<ChainMessage> {
+        let made = self.summaries.iter().find(|made| made.message_id == of.message_id)?;
+        Some(summary::message(thread_id, made.clone()))
+    }
+
+    /// Walks up from `link`, at most `limit` messages, newest first, as far as the window reaches and no further than to
+    /// what `summary` covers. The second value is where to go on, `None` at the root.
     #[must_use]
     pub fn walk(
         &self,
         thread_id: &ThreadId,
         link: &Link,
+        summary: Option<&Summary>,
         limit: usize,
     ) -> (VecDeque<(Link, ChainMessage)>, Option<Link>) {
         let mut found = VecDeque::new();
         let mut next = Some(link.clone());
         while let Some(at) = next.clone() {
-            if found.len() >= limit {
+            if found.len() >= limit || summary.is_some_and(|summary| at.is_covered_by(summary)) {
                 break;
             }
-            let Some((message, parent)) = self.message(thread_id, &at) else { break };
+            let Some((mut message, parent)) = self.message(thread_id, &at) else { break };
+            if let Some(summary) = summary.filter(|summary| parent.as_ref().is_some_and(|it| it.is_covered_by(summary)))
+            {
+                message.message.parent_message_id = Some(summary.message_id.clone());
+            }
             found.push_back((at, message));
             next = parent;
         }

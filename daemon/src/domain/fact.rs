@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ropewalk_protocol::{
     BranchId, CallDecision, CallId, EndpointId, InstanceId, InteractionId, ItemId, MessageId, OperationId, Role, RunId,
-    Seq, Unattended, Usage,
+    Seq, Timestamp, Unattended, Usage,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -89,6 +89,21 @@ pub enum Fact {
         /// The head they follow.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         parent: Option<Link>,
+    },
+    /// A summary takes the place of the oldest messages of a branch. They stay in the log.
+    Compacted {
+        /// The branch.
+        branch_id: BranchId,
+        /// The run that needed the room.
+        run_id: RunId,
+        /// The newest message the summary stands for.
+        covers: Link,
+        /// The message it is in the chain.
+        message_id: MessageId,
+        /// Its whole text.
+        text: String,
+        /// When it was made.
+        at: Timestamp,
     },
     /// More of the text of an open item: what has come since the last checkpoint.
     Checkpoint {

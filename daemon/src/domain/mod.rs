@@ -19,6 +19,7 @@ mod recovery;
 mod runs;
 mod state;
 mod steps;
+mod summary;
 mod tool_sets;
 
 #[cfg(test)]
@@ -37,4 +38,5 @@ pub use queue::{Submission, Submitted, queued_run};
 pub use runs::Partial;
 pub use state::{Batch, BatchCall, BranchState, QueuedInput, RunState, ThreadState, ToolSet, Touched};
 pub use steps::Answered;
+pub use summary::{Carried, Compaction, Line, Summary, carried_request, summary_says, summary_text};
 pub use tool_sets::{ClientTool, Declaring};

@@ -12,7 +12,7 @@ use ropewalk_protocol::{
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{AnsweredCall, ClientTool, Link, ProviderParts, QueuedRun};
+use super::{AnsweredCall, ClientTool, Line, Link, ProviderParts, QueuedRun, Summary};
 
 /// Everything about a thread that decides what may happen next. Bounded: history is in the log.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,6 +44,8 @@ pub struct BranchState {
     pub branch: Branch,
     /// Its head.
     pub head: Option<Link>,
+    /// What stands for its oldest messages, where they no longer fitted into a window.
+    pub summary: Option<Summary>,
     /// What waits on it.
     pub queue: VecDeque<QueuedInput>,
     /// The last run that ended badly on it and was neither recovered nor skipped.
@@ -169,6 +171,14 @@ impl ThreadState {
     #[must_use]
     pub fn call(&self, run_id: &RunId, call_id: &CallId) -> Option<&BatchCall> {
         self.runs.get(run_id)?.batch.as_ref()?.calls.iter().find(|call| call.call.call_id == *call_id)
+    }
+}
+
+impl BranchState {
+    /// The chain of the branch as it is read.
+    #[must_use]
+    pub fn line(&self) -> Line {
+        Line { head: self.head.clone(), summary: self.summary.clone() }
     }
 }
 

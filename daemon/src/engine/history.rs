@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use super::{Shared, live::ChainCache, storage_error};
 use crate::{
-    domain::{ChainMessage, ChainReader, Fact, Link},
+    domain::{ChainMessage, ChainReader, Fact, Line, Link, Summary},
     store::{LogName, Record},
 };
 
@@ -38,37 +38,42 @@ pub async fn records(shared: &Shared, id: &ThreadId, from: Seq) -> Result<Vec<Ar
     }
 }
 
-/// At most `limit` messages of a chain from `head` on, newest first, and where to go on.
+/// At most `limit` messages of a chain from its head on, newest first, and where to go on. The last one is its summary,
+/// where it has one.
 ///
 /// # Errors
 /// `unavailable`, when the log cannot be read or does not hold what it should.
 pub async fn chain(
     shared: &Shared,
     id: &ThreadId,
-    head: Option<Link>,
+    line: &Line,
     limit: usize,
 ) -> Result<(VecDeque<(Link, ChainMessage)>, Option<Link>), RpcError> {
-    chain_within(shared, id, head, limit, WINDOW_EVENTS).await
+    chain_within(shared, id, line, limit, WINDOW_EVENTS).await
 }
 
 /// The same, looking for the first of them no further back than `reach` events at first.
 async fn chain_within(
     shared: &Shared,
     id: &ThreadId,
-    head: Option<Link>,
+    line: &Line,
     limit: usize,
     mut reach: Seq,
 ) -> Result<(VecDeque<(Link, ChainMessage)>, Option<Link>), RpcError> {
     let mut found = VecDeque::new();
-    let mut next = head;
+    let mut next = line.head.clone();
     while let Some(link) = next.clone() {
         if found.len() >= limit {
             break;
         }
+        if let Some(covers) = line.summary.as_ref().filter(|summary| link.is_covered_by(summary)) {
+            found.push_back(summary(shared, id, covers).await?);
+            return Ok((found, None));
+        }
         let from = link.n.saturating_sub(reach).max(1);
         let reader = window(shared, id, from, link.n).await?;
         let from = reader.needs(&link);
-        let (part, rest) = reader.walk(id, &link, limit - found.len());
+        let (part, rest) = reader.walk(id, &link, line.summary.as_ref(), limit - found.len());
         if part.is_empty() {
             if reach > link.n && from >= 1 {
                 return Err(damaged(id, link.n));
@@ -92,16 +97,16 @@ async fn chain_within(
 pub async fn whole_chain(
     shared: &Shared,
     id: &ThreadId,
-    head: Option<Link>,
+    line: &Line,
     known: Option<ChainCache>,
 ) -> Result<Arc<Vec<Arc<ChainMessage>>>, RpcError> {
-    let Some(head) = head else { return Ok(Arc::default()) };
-    let since = known.filter(|known| known.head.depth <= head.depth);
+    let Some(head) = line.head.clone() else { return Ok(Arc::default()) };
+    let since = known.filter(|known| known.head.depth <= head.depth && known.summary == line.summary);
     let missing = since.as_ref().map_or(head.depth + 1, |known| head.depth - known.head.depth);
     let missing = usize::try_from(missing).unwrap_or(usize::MAX);
     // What is missing came after what is known, and nothing before that has to be read again.
     let reach = since.as_ref().map_or(WINDOW_EVENTS, |known| head.n.saturating_sub(known.head.n).max(1));
-    let (newer, below) = chain_within(shared, id, Some(head.clone()), missing, reach).await?;
+    let (newer, below) = chain_within(shared, id, line, missing, reach).await?;
     if let Some(known) = since {
         if below.as_ref() == Some(&known.head) || missing == 0 && head == known.head {
             let mut messages = known.messages;
@@ -109,10 +114,17 @@ pub async fn whole_chain(
             return Ok(messages);
         }
         // The head was moved elsewhere meanwhile: what is known is of another line.
-        let (all, _) = chain(shared, id, Some(head), usize::MAX).await?;
+        let (all, _) = chain(shared, id, line, usize::MAX).await?;
         return Ok(Arc::new(all.into_iter().rev().map(|(_, message)| Arc::new(message)).collect()));
     }
     Ok(Arc::new(newer.into_iter().rev().map(|(_, message)| Arc::new(message)).collect()))
+}
+
+async fn summary(shared: &Shared, id: &ThreadId, of: &Summary) -> Result<(Link, ChainMessage), RpcError> {
+    let link = Link { message_id: of.message_id.clone(), n: of.n, depth: of.covers.depth };
+    let reader = window(shared, id, of.n, of.n).await?;
+    let message = reader.summary(id, of).ok_or_else(|| damaged(id, of.n))?;
+    Ok((link, message))
 }
 
 async fn window(shared: &Shared, id: &ThreadId, from: Seq, to: Seq) -> Result<ChainReader, RpcError> {
@@ -136,7 +148,8 @@ async fn window(shared: &Shared, id: &ThreadId, from: Seq, to: Seq) -> Result<Ch
 fn add(reader: &mut ChainReader, record: &Record) {
     // Most events are of no interest here; looking at their first bytes saves parsing them.
     let completed = record.events.iter().filter(|event| event.get().starts_with("{\"type\":\"itemCompleted\""));
-    let joined = record.facts.iter().filter(|fact| fact.get().starts_with("{\"fact\":\"joined\""));
+    let begins = |fact: &RawValue, name: &str| fact.get().starts_with(&format!("{{\"fact\":\"{name}\""));
+    let joined = record.facts.iter().filter(|fact| begins(fact, "joined") || begins(fact, "compacted"));
     let parse = |text: &RawValue| serde_json::from_str::<Event>(text.get()).ok();
     reader.record(
         record.n,

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::value::RawValue;
 
 use crate::{
-    domain::{BranchState, ClientTool, Fact, Link, QueuedInput, RunState, ThreadState, ToolSet},
+    domain::{BranchState, ClientTool, Fact, Link, QueuedInput, RunState, Summary, ThreadState, ToolSet},
     store::{Key, LogName, OperationRow, Projector, Record, RowChange, Rows, Scan, StoreError, keys},
 };
 
@@ -50,6 +50,8 @@ struct BranchRow {
     branch: Branch,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     head: Option<Link>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    summary: Option<Summary>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     bad_end: Option<RunId>,
 }
@@ -139,7 +141,8 @@ pub fn load(rows: &dyn Rows, id: &ThreadId) -> Result<Option<ThreadState>, Store
     state.tools_revision = row.tools_revision;
     for (key, row) in parts::<BranchRow>(rows, "branch", id)? {
         let branch_id = BranchId::from(key.last_part().unwrap_or_default());
-        let branch = BranchState { branch: row.branch, head: row.head, queue: VecDeque::new(), bad_end: row.bad_end };
+        let BranchRow { branch, head, summary, bad_end } = row;
+        let branch = BranchState { branch, head, summary, queue: VecDeque::new(), bad_end };
         state.branches.insert(branch_id, branch);
     }
     for (key, input) in parts::<QueuedInput>(rows, "queue", id)? {
@@ -226,7 +229,12 @@ fn thread_row(state: &ThreadState) -> ThreadRow {
 }
 
 fn branch_row(state: &BranchState) -> BranchRow {
-    BranchRow { branch: state.branch.clone(), head: state.head.clone(), bad_end: state.bad_end.clone() }
+    BranchRow {
+        branch: state.branch.clone(),
+        head: state.head.clone(),
+        summary: state.summary.clone(),
+        bad_end: state.bad_end.clone(),
+    }
 }
 
 fn tool_set_row(owner: &ClientRef, set: &ToolSet) -> ToolSetRow {

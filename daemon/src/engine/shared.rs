@@ -8,6 +8,7 @@ use tokio::sync::Notify;
 use crate::{
     catalogue::Catalogue,
     clock::{Clock, Ids},
+    context::Gauges,
     domain::World,
     models::ModelFactory,
     store::{Store, StoreError},
@@ -35,6 +36,8 @@ pub struct Shared {
     pub app_tools: Vec<Arc<ToolSpec>>,
     /// Told whenever anything lists show has changed, with kind and id.
     pub changes: TellsChanges,
+    /// What was learned of models in this life.
+    pub gauges: Gauges,
     /// Schemas that have been made ready.
     pub schemas: SchemaCache,
     /// Rung when a run ends or a client leaves, for the daemon's idle exit.

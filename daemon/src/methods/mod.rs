@@ -2,6 +2,7 @@
 
 mod caller;
 mod check;
+pub mod context;
 pub mod daemon;
 pub mod endpoints;
 pub mod grants;

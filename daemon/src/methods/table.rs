@@ -2,7 +2,7 @@
 
 use ropewalk_protocol as p;
 
-use super::{daemon, endpoints, grants, interactions, policies, projects, runs, settings, threads};
+use super::{context, daemon, endpoints, grants, interactions, policies, projects, runs, settings, threads};
 use crate::dispatch::Table;
 
 /// The table of all methods. A test holds it against the catalogue.
@@ -51,6 +51,7 @@ pub fn table() -> Table {
         .on::<p::RunList>(runs::list)
         .on::<p::RunSkip>(runs::skip)
         .on::<p::QueueList>(runs::queue)
+        .on::<p::ContextPreview>(context::preview)
         .on::<p::InteractionList>(interactions::list)
         .on::<p::InteractionSettle>(interactions::settle);
     table

@@ -2,6 +2,7 @@
 
 mod clients;
 mod factory;
+mod known;
 mod rig;
 mod scripted;
 #[cfg(test)]
@@ -16,6 +17,7 @@ use serde_json::Value;
 
 pub use crate::domain::{ChainMessage, ProviderParts};
 pub use factory::Models;
+pub use known::known_window;
 pub use scripted::ScriptedModel;
 
 /// Everything a model is asked with.

@@ -8,7 +8,13 @@ use ropewalk_script::{Action, FailKind, Turn, resolve_name, respond};
 use serde::{Deserialize, de::IntoDeserializer};
 
 use super::{ChainMessage, Model, ModelAnswer, ModelCall, ModelError, ModelEvent, ModelRequest, usage};
-use crate::clock::Clock;
+use crate::{
+    clock::Clock,
+    domain::{Carried, carried_request},
+};
+
+/// Answers to one request that a summary can tell of; more than any script has blocks.
+const CARRIED_ANSWERS: usize = 100_000;
 
 /// The model that does what the user's message says; the grammar is that of [`ropewalk_script`].
 pub struct ScriptedModel {
@@ -91,11 +97,16 @@ impl Performance {
     }
 }
 
-/// The chain as the script engine reads it. A summary is nobody's input, whatever it quotes.
+/// The chain as the script engine reads it. What a summary says is nobody's input; the request it carries is, with as many
+/// answers as were given to it, so that a script goes on where it was.
 fn conversation(chain: &[Arc<ChainMessage>]) -> Vec<Turn> {
     let mut calls = Vec::new();
     let mut turns = Vec::with_capacity(chain.len());
-    for message in chain.iter().map(|chained| &chained.message).filter(|message| !message.summary) {
+    for message in chain.iter().map(|chained| &chained.message) {
+        if message.summary {
+            turns.extend(message.content.iter().filter_map(Part::as_text).flat_map(carried));
+            continue;
+        }
         let texts = message.content.iter().filter_map(Part::as_text).map(str::to_owned).collect::<Vec<_>>();
         turns.push(match message.role {
             Role::User => Turn::User(texts),
@@ -110,6 +121,13 @@ fn conversation(chain: &[Arc<ChainMessage>]) -> Vec<Turn> {
         });
     }
     turns
+}
+
+fn carried(summary: &str) -> Vec<Turn> {
+    let Some(Carried { text, answers }) = carried_request(summary) else { return Vec::new() };
+    let answers = usize::try_from(answers).unwrap_or(usize::MAX);
+    let answers = std::iter::repeat_n(Turn::Assistant(Vec::new()), answers.min(CARRIED_ANSWERS));
+    std::iter::once(Turn::User(vec![text])).chain(answers).collect()
 }
 
 fn failure(kind: FailKind) -> ModelError {

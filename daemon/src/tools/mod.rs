@@ -3,7 +3,7 @@
 //! In the order of the path: a client's tools come in through [`declaration`], get their [`names`] and [`digest`], and
 //! stand beside the daemon's own ([`ask_user`]) as [`ToolSpec`]s. For a call, [`policy`] says what the rules say of the tool,
 //! [`arguments`] reads what the model wrote, [`repair`] mends two slips, [`schema`] checks, and [`summary`] says in a line
-//! what it is about. [`answers`] and [`results`] check what comes back. [`path`] strings them together, and [`ToolSource`] is where calls go. [`texts`] holds every bad end a call can have and
+//! what it is about. [`answers`] and [`results`] check what comes back, and [`budget`] cuts it. [`path`] strings them together, and [`ToolSource`] is where calls go. [`texts`] holds every bad end a call can have and
 //! what the model is told of it. [`json`] is how all of them read JSON.
 
 use std::{borrow::Cow, sync::Arc};
@@ -19,6 +19,7 @@ use crate::models::ToolDefinition;
 pub mod answers;
 pub mod arguments;
 pub mod ask_user;
+pub mod budget;
 pub mod declaration;
 pub mod digest;
 pub mod json;
@@ -33,6 +34,7 @@ pub mod summary;
 #[cfg(test)]
 mod tests;
 pub mod texts;
+pub mod tool_search;
 
 pub use declaration::{ClientTool, check_declarations};
 pub use policy::{Effective, ToolIdentity};

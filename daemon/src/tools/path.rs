@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use super::{
     CallFailure, Effective, SourceCall, SourceResult, ToolSource, ToolSpec, arguments::parse_arguments,
-    names::near_names, repair::repair, results::cut_content, schema::Schema, summary::summary,
+    budget::cut_content, names::near_names, repair::repair, schema::Schema, summary::summary,
 };
 use crate::domain::CallEnd;
 
@@ -65,6 +65,14 @@ pub trait Desk: Send + Sync {
     fn look_again(&self) -> impl Future<Output = Result<(), CallFailure>> + Send;
     /// Notes what was decided, to be written down with what comes next.
     fn decided(&self, call_id: &CallId, decision: CallDecision);
+    /// Whether the model was not told of a tool, because its definition did not fit into the request.
+    fn is_left_out(&self, _: &ToolSpec) -> bool {
+        false
+    }
+    /// How many tokens of a result may enter the model's context, where its window is known.
+    fn result_tokens(&self) -> Option<u64> {
+        None
+    }
     /// Where a tool lives.
     fn source(&self, tool: &ToolSpec) -> &dyn ToolSource;
 }
@@ -105,9 +113,7 @@ async fn stages<D: Desk>(desk: &D, call: &ModelToolCall, seen: &mut Seen) -> Res
     let silence_ms = desk.silence_ms(&tool, &desk.effective(&tool));
     let call_id = call.call_id.clone();
     let source_call = SourceCall { call_id, tool: tool.clone(), arguments, silence_ms };
-    let mut result = desk.source(&tool).call(source_call).await?;
-    result.content = cut_content(result.content, None);
-    Ok(result)
+    Ok(desk.source(&tool).call(source_call).await?)
 }
 
 /// A call that may be made, and exactly as it may be made.
@@ -121,6 +127,10 @@ struct Allowed {
 /// (K22), and each round waits for a person.
 async fn allowed<D: Desk>(desk: &D, call: &ModelToolCall, seen: &mut Seen) -> Result<Allowed, Refused> {
     let mut tool = find(desk, &call.name)?;
+    if desk.is_left_out(&tool) {
+        seen.tool = Some(tool);
+        return Err(CallFailure::ToolLeftOut.into());
+    }
     loop {
         seen.tool = Some(tool.clone());
         let decision = by_rules(desk, &tool, &desk.effective(&tool))?;
@@ -204,6 +214,7 @@ fn record<D: Desk>(desk: &D, call: &ModelToolCall, seen: Seen, outcome: Result<S
             failed(label, &refused.failure)
         }
     };
+    end.content = cut_content(end.content, desk.result_tokens(), None);
     end.summary = seen.summary.or_else(|| Some(label.to_owned()));
     end.repaired = seen.repaired.map(|(repaired, original)| (Value::Object(repaired), Value::Object(original)));
     end

@@ -1,7 +1,7 @@
 //! Checks what a client answers to `tool/call`: success needs positive proof, and what enters the model's context has a bound.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
-use ropewalk_protocol::{BlobRef, Part, Problem, limits};
+use ropewalk_protocol::{Part, Problem, limits};
 use serde_json::{Map, Value};
 
 use super::{CallFailure, json::join, schema::Schema};
@@ -18,7 +18,7 @@ pub const CODE_CHARACTERS: usize = 128;
 /// A result that breaks no rule.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CheckedResult {
-    /// What the model is told, whole; see [`cut_content`].
+    /// What the model is told, whole; see [`super::budget::cut_content`].
     pub content: Vec<Part>,
     /// Data for clients. It never enters the model's context.
     pub structured_content: Option<Value>,
@@ -67,41 +67,6 @@ pub fn text_characters(content: &[Part]) -> u64 {
 #[must_use]
 pub fn whole_text(content: &[Part]) -> String {
     content.iter().filter_map(Part::as_text).collect::<Vec<_>>().join("\n")
-}
-
-/// Cuts the texts of a content to [`limits::RESULT_CHARACTERS`], the marker included, which says how much was cut and where
-/// the rest is. What is within the limit comes back as it is.
-#[must_use]
-pub fn cut_content(content: Vec<Part>, rest: Option<&BlobRef>) -> Vec<Part> {
-    let total = text_characters(&content);
-    if total <= limits::RESULT_CHARACTERS {
-        return content;
-    }
-    let place = rest.map_or_else(
-        || "the rest was not kept, ask for less".to_owned(),
-        |blob| format!("the whole is kept as blob {}", blob.blob_id),
-    );
-    let longest_marker = characters(&marker(total, total, &place));
-    let kept = limits::RESULT_CHARACTERS.saturating_sub(longest_marker);
-    let mut left = kept;
-    let mut fitting = Vec::with_capacity(content.len() + 1);
-    for part in content {
-        let length = part_characters(&part);
-        match part {
-            Part::Text { text } if left > 0 => fitting.push(Part::text(first(&text, left))),
-            Part::Text { .. } => {}
-            link @ Part::ResourceLink { .. } if length <= left => fitting.push(link),
-            Part::ResourceLink { .. } => continue,
-            other => fitting.push(other),
-        }
-        left = left.saturating_sub(length);
-    }
-    fitting.push(Part::text(marker(kept - left, total, &place)));
-    fitting
-}
-
-fn marker(kept: u64, total: u64, place: &str) -> String {
-    format!("\n[cut: {kept} of {total} characters; {place}]")
 }
 
 fn check_success(
@@ -201,7 +166,7 @@ fn check_media(kind: &str, media_type: &str, data: &str, path: &str) -> Result<(
 }
 
 /// How much of a part enters the model's context as text.
-fn part_characters(part: &Part) -> u64 {
+pub(super) fn part_characters(part: &Part) -> u64 {
     match part {
         Part::Text { text } => characters(text),
         Part::ResourceLink { uri, name } => characters(uri) + characters(name) + 1,

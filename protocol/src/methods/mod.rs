@@ -1,5 +1,6 @@
 //! The methods of the wire, one file a noun: name, direction, parameters and result tied together by a type.
 
+mod context;
 mod daemon;
 mod endpoints;
 mod from_daemon;
@@ -12,6 +13,7 @@ mod threads;
 use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
 
+pub use context::*;
 pub use daemon::*;
 pub use endpoints::*;
 pub use from_daemon::*;

@@ -38,7 +38,7 @@ pub(crate) fn types() -> BTreeMap<&'static str, Types> {
         Initialize DaemonStatus DaemonShutdown ProjectCreate ProjectRead ProjectList ProjectUpdate ProjectEnsure GrantAdd
         GrantRemove GrantList PolicySet PolicyRemove PolicyList ThreadStart ThreadResume ThreadRead ThreadList
         ThreadUpdate ThreadArchive ThreadMessages ThreadEvents ThreadSubscribe ThreadUnsubscribe ThreadTools RunSubmit
-        RunStop RunWait RunRead RunList RunSkip QueueList InteractionList InteractionSettle EndpointSet EndpointRemove
+        RunStop RunWait RunRead RunList RunSkip QueueList InteractionList InteractionSettle ContextPreview EndpointSet EndpointRemove
         EndpointList EndpointTest SecretSet SecretRemove SettingsRead SettingsUpdate ToolCall ApprovalAsk InputAsk
         ;
         ThreadEventSent DataChanged Navigate InteractionSettledSent InteractionInvalidAnswer ToolProgressSent CancelRequest

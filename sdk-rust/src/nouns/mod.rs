@@ -1,5 +1,6 @@
 //! The nouns of the wire, one file each: `run/stop` is `client.runs().stop(…)`.
 
+mod context;
 mod daemon;
 mod endpoints;
 mod interactions;
@@ -8,6 +9,7 @@ mod projects;
 mod runs;
 mod threads;
 
+pub use context::Context;
 pub use daemon::{Daemon, Settings};
 pub use endpoints::{Endpoints, Secrets};
 pub use interactions::Interactions;

@@ -46,6 +46,8 @@ export type Capability = "read" | "write" | "execute";
 export type ChangeSetId = string;
 /** What happened to a file. */
 export type FileChange = "created" | "modified" | "deleted";
+/** The layers, in their order. */
+export type ContextLayerName = "base" | "projectInstructions" | "workspaceFiles" | "memoryIndex" | "runLine";
 /** Whether something is well. */
 export type HealthState = "ok" | "degraded";
 /** Where the index is. */
@@ -787,6 +789,59 @@ export interface ClientRef {
   clientName: string;
   /** Which process of that name. */
   instanceId: InstanceId;
+}
+/** One layer of what stands before the messages. */
+export interface ContextLayer {
+  /** Which one. */
+  name: ContextLayerName;
+  /** Its text as it is sent, with a note where it was cut. */
+  text: string;
+  /** Its tokens, estimated. */
+  tokens: number;
+  /** The tokens it may have. */
+  budgetTokens: number;
+  /** Whether it was cut. */
+  cut: boolean;
+}
+/** The messages of a request. */
+export interface ContextMessages {
+  /** How many there are, a summary included. */
+  count: number;
+  /** Their tokens, estimated. */
+  tokens: number;
+  /** How many messages the summary stands for; 0 without one. */
+  summarised: number;
+}
+/** Parameters of `context/preview`. */
+export interface ContextPreviewParams {
+  /** Which thread. */
+  threadId: ThreadId;
+  /** Which branch; the original one unless given. */
+  branchId?: BranchId;
+}
+/** What the next request of a branch would be made of. */
+export interface ContextPreviewed {
+  /** What stands before the messages, in this order; a layer without text is not sent. */
+  layers: ContextLayer[];
+  /** The definitions of tools. */
+  tools: ContextTools;
+  /** The messages, which `thread/messages` shows. */
+  messages: ContextMessages;
+  /**
+   * The tokens of the whole request as they are expected: what the provider has counted of the last one of this chain and an estimate of what has come since, else an estimate.
+   */
+  totalTokens: number;
+  /** The window of the model. */
+  windowTokens: number;
+}
+/** The definitions of tools in a request. */
+export interface ContextTools {
+  /** How many there are. */
+  count: number;
+  /** Their tokens, estimated. */
+  tokens: number;
+  /** Flat names of those for which there was no room. */
+  leftOut: string[];
 }
 /** How much there is of everything. */
 export interface Counts {
@@ -2563,6 +2618,8 @@ export interface DaemonMethods {
   "interaction/list": { params: InteractionListParams; result: InteractionPage };
   /** Answer an interaction. The first valid answer counts. */
   "interaction/settle": { params: InteractionSettleParams; result: InteractionAnswered };
+  /** What the next request of a branch would be made of: every layer, and how much of the window each part takes. */
+  "context/preview": { params: ContextPreviewParams; result: ContextPreviewed };
   /** Make an endpoint (name, provider and model needed), or change what is named of an existing one. A change of provider or address removes its key. */
   "endpoint/set": { params: EndpointSetParams; result: EndpointChanged };
   /** Remove an endpoint and its key. */

@@ -88,6 +88,26 @@ async fn a_run_prints_its_answer_alone_on_stdout_and_goes_on_with_continue() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_the_next_request_is_made_of_is_shown_in_a_table_and_as_the_model_reads_it() {
+    let bench = Bench::new().await;
+    bench.run(&["run", "hello"]).await;
+    let listed = bench.run(&["threads"]).await;
+    let thread = listed.stdout.split_whitespace().next().unwrap();
+    let shown = bench.run(&["context", thread]).await;
+    assert_eq!(shown.exit, Exit::DONE);
+    let line = |what: &str| shown.stdout.lines().find(|line| line.starts_with(what)).unwrap_or_default().to_owned();
+    assert!(
+        line("messages").ends_with("2 messages") && line("in all").ends_with("of a window of 128000"),
+        "{}",
+        shown.stdout
+    );
+    assert!(line("tools").ends_with("1 tools") && !shown.stdout.contains(thread), "{}", shown.stdout);
+    let read = bench.run(&["context", thread, "--text"]).await;
+    assert!(read.stdout.contains(&format!("thread {thread}, branch {thread}.")), "{}", read.stdout);
+    bench.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_thread_without_a_title_is_called_the_same_in_the_list_and_when_it_is_shown() {
     let bench = Bench::new().await;
     bench.run(&["run", "say hello\nsay again"]).await;

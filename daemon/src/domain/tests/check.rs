@@ -24,11 +24,15 @@ pub(super) fn chain(state: &ThreadState, log: &[Kept], branch: &BranchId) -> Vec
     for record in log {
         reader.record(record.n, record.events.iter().cloned(), record.facts.iter().cloned());
     }
-    let (found, rest) = reader.walk(&state.thread.thread_id, head, usize::MAX);
-    assert_eq!(rest, None, "the chain is read to its root");
+    let summary = state.branches[branch].summary.as_ref();
+    let (found, rest) = reader.walk(&state.thread.thread_id, head, summary, usize::MAX);
+    assert_eq!(rest.as_ref(), summary.map(|summary| &summary.covers), "the chain is read to its root");
     let depths: Vec<u64> = found.iter().map(|(link, _)| link.depth).collect();
-    assert_eq!(depths, (0..found.len() as u64).rev().collect::<Vec<_>>(), "a message knows how many come before it");
-    found.into_iter().rev().map(|(_, message)| message).collect()
+    let first = summary.map_or(0, |summary| summary.covers.depth + 1);
+    let all: Vec<u64> = (first..first + found.len() as u64).rev().collect();
+    assert_eq!(depths, all, "a message knows how many come before it");
+    let summary = summary.map(|summary| reader.summary(&state.thread.thread_id, summary).expect("its text is kept"));
+    summary.into_iter().chain(found.into_iter().rev().map(|(_, message)| message)).collect()
 }
 
 /// What the strictest provider wants: every call has its result right after it, in order, and nothing is empty.

@@ -4,13 +4,15 @@ use std::{collections::VecDeque, sync::Arc};
 
 use ropewalk_protocol::{
     By, ByKind, CallDecision, CallId, ClientRef, DecidedVia, InteractionBody, InteractionId, MessageId, Outcome,
-    OutcomeStatus, Part, RunError, RunErrorKind, RunId, RunOutcome, ThreadId, Timestamp, ToolCallRequest, Unattended,
-    Usage, WaitingKind, WaitingOn,
+    OutcomeStatus, Part, RunError, RunErrorKind, RunId, RunOutcome, Severity, ThreadId, Timestamp, ToolCallRequest,
+    Unattended, Usage, WaitingKind, WaitingOn,
 };
 use serde_json::json;
 
 use super::bench::{Bench, Counting};
-use crate::domain::{Answered, AnsweredCall, CallEnd, Declaring, Opening, Settlement, Submission, World as _};
+use crate::domain::{
+    Answered, AnsweredCall, CallEnd, Compaction, Declaring, Link, Notice, Opening, Settlement, Submission, World as _,
+};
 
 pub(super) fn submission(text: &str) -> Submission {
     Submission {
@@ -174,4 +176,11 @@ pub(super) fn waiting(bench: &Bench) -> Vec<RunId> {
 
 pub(super) fn branch() -> ropewalk_protocol::BranchId {
     ThreadId::from("th-1").into()
+}
+
+/// A summary of what ends at `covers`, made in two requests.
+pub(super) fn compaction(covers: Link, text: &str) -> Compaction {
+    let notice = Notice { code: "compacted", text: "Some were summarised.".to_owned(), severity: Severity::Info };
+    let usage = Usage { input_tokens: 100, output_tokens: 10, requests: 2, ..Usage::default() };
+    Compaction { covers, text: text.to_owned(), usage, notice }
 }

@@ -3,6 +3,7 @@
 mod batches;
 mod bench;
 pub(crate) mod check;
+mod compaction;
 mod fixtures;
 mod header;
 mod queue;

@@ -6,7 +6,8 @@ use ropewalk_protocol::{CallId, InteractionId, ItemId, Outcome, OutcomeStatus, P
 use super::{
     bench::Bench,
     fixtures::{
-        allowed, approval, branch, calls, declaring, outcome, says, settlement, submission, told, tool_call, waits_for,
+        allowed, approval, branch, calls, compaction, declaring, outcome, says, settlement, submission, told,
+        tool_call, waits_for,
     },
 };
 use crate::domain::{Change, Fact, World as _};
@@ -142,7 +143,11 @@ impl Driver {
 
     fn of_end(&mut self, run: RunId) -> Operation {
         let partial = self.rng.random_bool(0.5).then(|| "What was said".to_owned());
-        match self.rng.random_range(0..6) {
+        match self.rng.random_range(0..8) {
+            6..=7 => Box::new(move |change| {
+                let Some(covers) = change.state.branches[&branch()].head.clone() else { return };
+                change.compact(&run, compaction(covers, "What was said so far."));
+            }),
             0 => Box::new(|change| change.recover()),
             1 => Box::new(move |change| {
                 change.park_run(&run);

@@ -4,6 +4,7 @@ mod answer;
 mod attach;
 mod header;
 mod offer;
+mod preview;
 mod read;
 mod settled;
 mod start;

@@ -11,7 +11,7 @@ use bytes::{Bytes, BytesMut};
 
 use super::offer::is_able;
 use crate::{
-    domain::{Link, OfferedAgain as _, ThreadState},
+    domain::{Line, Link, OfferedAgain as _, ThreadState},
     engine::{ThreadHandle, Turn, bus::event_line, history, live::Live, run::toolbox},
 };
 
@@ -130,14 +130,15 @@ impl ThreadHandle {
         from: Option<Link>,
         limit: usize,
     ) -> Result<(MessagePage, Option<Link>), RpcError> {
-        let (head, seq) = self
+        let (line, seq) = self
             .turn(move |turn| {
                 let branch =
                     turn.state().branches.get(&branch_id).ok_or_else(|| RpcError::not_found("branch", &branch_id))?;
-                Ok((branch.head.clone(), turn.change.seq()))
+                Ok((branch.line(), turn.change.seq()))
             })
             .await?;
-        let (messages, mut next) = history::chain(self.shared(), self.id(), from.or(head), limit).await?;
+        let line = Line { head: from.or(line.head), summary: line.summary };
+        let (messages, mut next) = history::chain(self.shared(), self.id(), &line, limit).await?;
         let mut items = Vec::new();
         let mut characters = 0_u64;
         for (link, found) in messages {

@@ -115,6 +115,11 @@ impl<'a> Texts<'a> {
         Self { reporter, message_id, text: None, reasoning: None, pending: Vec::new(), bytes: 0, is_full: false }
     }
 
+    /// Whether the model has said something.
+    pub const fn has_begun(&self) -> bool {
+        self.text.is_some() || self.reasoning.is_some()
+    }
+
     fn add(&mut self, reasoning: bool, mut text: String) {
         let room = ANSWER_TEXT_BYTES - self.bytes;
         if text.len() > room {

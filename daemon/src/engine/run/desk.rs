@@ -14,6 +14,7 @@ use super::{
     client_call::ClientSource,
     question::AppSource,
     report::{Over, Reporter},
+    room,
     toolbox::{self, Toolbox},
     waiting::{self, Asking},
 };
@@ -33,6 +34,7 @@ pub struct RunDesk<'a> {
     reporter: &'a Reporter,
     toolbox: Mutex<Toolbox>,
     ceiling_ms: u64,
+    result_tokens: Option<u64>,
     project_id: ProjectId,
     unattended: Unattended,
     calls_so_far: u64,
@@ -47,11 +49,13 @@ impl<'a> RunDesk<'a> {
     /// A desk with the tools and rules as they are now.
     pub async fn open(reporter: &'a Reporter, call: &ModelToolCall) -> Result<Self, Over> {
         let (call_id, name) = (call.call_id.clone(), call.name.clone());
-        let (toolbox, project_id, unattended, calls_so_far, before) = reporter
+        let ((toolbox, room), project_id, unattended, calls_so_far, before) = reporter
             .look(move |turn, run_id| {
                 let run = turn.state().runs.get(run_id);
+                let endpoint_id = run.map(|run| &run.run.endpoint_id);
+                let room = endpoint_id.and_then(|id| room::room_of(turn.shared, id));
                 (
-                    toolbox::of_turn(turn),
+                    (toolbox::of_run(turn, run_id), room),
                     turn.state().thread.project_id.clone(),
                     run.map(|run| run.run.unattended).unwrap_or_default(),
                     run.map_or(1, |run| calls_so_far(run, &call_id, &name)),
@@ -65,6 +69,7 @@ impl<'a> RunDesk<'a> {
             clients: ClientSource { reporter, ceiling_ms: toolbox.ceiling_ms() },
             app: AppSource { reporter, unattended, input_ms: settings.input_ms },
             ceiling_ms: toolbox.ceiling_ms(),
+            result_tokens: room.filter(|room| room.is_enforced).map(|room| room.budgets.result),
             toolbox: Mutex::new(toolbox),
             project_id,
             unattended,
@@ -295,7 +300,7 @@ impl Desk for RunDesk<'_> {
     }
 
     async fn look_again(&self) -> Result<(), CallFailure> {
-        let now = self.reporter.look(|turn, _| toolbox::of_turn(turn)).await;
+        let now = self.reporter.look(|turn, run_id| toolbox::of_run(turn, run_id)).await;
         *self.toolbox() = now.map_err(|_| CallFailure::Cancelled { sent: false })?;
         Ok(())
     }
@@ -307,6 +312,15 @@ impl Desk for RunDesk<'_> {
         let approval_ms = *self.approval_ms.lock().unwrap_or_else(PoisonError::into_inner);
         let call_id = call_id.clone();
         self.reporter.stage(move |turn, run_id| turn.change.decide_call(run_id, &call_id, decision, approval_ms));
+    }
+
+    /// A call whose making was decided before it became too much is made.
+    fn is_left_out(&self, tool: &ToolSpec) -> bool {
+        !self.before.is_decided && self.toolbox().is_left_out(&tool.flat_name)
+    }
+
+    fn result_tokens(&self) -> Option<u64> {
+        self.result_tokens
     }
 
     fn source(&self, tool: &ToolSpec) -> &dyn ToolSource {

@@ -7,17 +7,22 @@
 mod ask;
 mod before;
 mod client_call;
+mod compact;
 mod desk;
 mod driver;
 mod party;
 mod question;
 mod report;
-mod request;
+pub mod request;
 mod retry;
+pub mod room;
+mod shortening;
 mod shortfall;
 mod step;
+mod summarise;
 pub mod toolbox;
 mod waiting;
+mod workspace;
 
 use futures::FutureExt;
 use ropewalk_protocol::{By, OutcomeStatus, RunError, RunErrorKind, RunId, RunOutcome};

@@ -1,4 +1,4 @@
-//! `ask_user`: a tool whose call is a question to a person.
+//! The App tools: `ask_user`, whose call is a question to a person, and `tool_search`.
 
 use futures::future::BoxFuture;
 use ropewalk_protocol::{
@@ -9,12 +9,13 @@ use serde_json::Value;
 
 use super::{
     report::Reporter,
+    toolbox,
     waiting::{self, Asking},
 };
 use crate::{
     domain::World,
     engine::live::Claim,
-    tools::{CallFailure, SourceCall, SourceResult, ToolSource, ask_user},
+    tools::{CallFailure, SourceCall, SourceResult, ToolSource, ask_user, tool_search},
 };
 
 /// The App tools, for one call of one run.
@@ -29,11 +30,30 @@ pub struct AppSource<'a> {
 
 impl ToolSource for AppSource<'_> {
     fn call(&self, call: SourceCall) -> BoxFuture<'_, Result<SourceResult, CallFailure>> {
-        Box::pin(self.ask(call))
+        Box::pin(async move {
+            match call.tool.name.as_str() {
+                tool_search::NAME => self.search(call).await,
+                _ => self.ask(call).await,
+            }
+        })
     }
 }
 
 impl AppSource<'_> {
+    /// Finds tools that were left out, and has them defined from the run's next step on.
+    async fn search(&self, call: SourceCall) -> Result<SourceResult, CallFailure> {
+        let query = tool_search::query(&call.arguments).to_owned();
+        let searched = self.reporter.look(move |turn, run_id| {
+            let left_out = toolbox::of_run(turn, run_id).left_out();
+            let found = tool_search::found(&left_out, &query);
+            let names = found.iter().map(|tool| tool.flat_name.clone());
+            turn.live.pin(run_id, names.collect(), |run| turn.change.state.runs.contains_key(run));
+            tool_search::told(&query, &found, &left_out)
+        });
+        let text = searched.await.map_err(|_| CallFailure::Cancelled { sent: false })?;
+        Ok(told(text, None))
+    }
+
     async fn ask(&self, call: SourceCall) -> Result<SourceResult, CallFailure> {
         let reporter = self.reporter;
         let questions = match ask_user::check_questions(&call.arguments) {

@@ -1,77 +1,211 @@
-//! Building the request of one step: which endpoint, which layers, which chain, which tools.
+//! Building the request of one step: which endpoint, which layers, which chain, which tools, and that it fits.
 
 use std::sync::Arc;
 
-use ropewalk_protocol::{EndpointId, ProjectId, RunErrorKind, RunId};
+use ropewalk_protocol::{BranchId, ContextLayer, Endpoint, EndpointId, MessageId, ProjectId, RunErrorKind, RunId};
 
 use super::{
+    compact::{self, Compacting},
     report::Reporter,
+    room::{self, Measured, Room},
     toolbox::{self, Toolbox},
+    workspace,
 };
 use crate::{
-    domain::Link,
-    engine::{Turn, history, live::ChainCache},
-    models::{ModelError, ModelRequest},
+    context::{
+        cut::grouped,
+        gauges::Measure,
+        layers::{self, LayerTexts},
+        tokens::{definition_tokens, message_tokens},
+    },
+    domain::{ChainMessage, Line},
+    engine::{Shared, ThreadHandle, Turn, history, live::ChainCache},
+    models::{Model, ModelError, ModelRequest},
 };
+
+/// Compactions of one step: the second is for a summary that came out longer than it should.
+const COMPACTIONS: usize = 3;
 
 /// What a step is built from.
 pub struct Plan {
     /// The endpoint to ask.
     pub endpoint_id: EndpointId,
-    instructions: String,
-    head: Option<Link>,
-    known: Option<ChainCache>,
     /// The tools of the thread at this step.
     pub toolbox: Toolbox,
+    branch_id: BranchId,
     project_id: ProjectId,
+    texts: LayerTexts,
+    line: Line,
+    known: Option<ChainCache>,
+    /// What the run is about.
+    request: Option<MessageId>,
 }
+
 /// What the run's next step is built from; `None` when the run is over.
 pub fn plan(turn: &mut Turn<'_>, run_id: &RunId) -> Option<Plan> {
+    let run = &turn.state().runs.get(run_id)?.run;
+    let (branch, endpoint, request) = (run.branch_id.clone(), run.endpoint_id.clone(), run.message_id.clone());
+    let toolbox = toolbox::of_run(turn, run_id);
+    plan_of(turn, &branch, endpoint, toolbox).map(|plan| Plan { request: Some(request), ..plan })
+}
+
+/// What the next request of a branch is built from; `None` for an unknown branch.
+pub fn plan_of(turn: &Turn<'_>, branch_id: &BranchId, endpoint_id: EndpointId, toolbox: Toolbox) -> Option<Plan> {
     let state = turn.state();
-    let run = &state.runs.get(run_id)?.run;
-    let branch = state.branches.get(&run.branch_id)?;
+    let branch = state.branches.get(branch_id)?;
     let project = turn.shared.catalogue.snapshot().projects.get(&state.thread.project_id).cloned();
-    let layers = [project.and_then(|project| project.instructions.clone()), state.instructions.clone()];
+    let (project_id, thread_id) = (&state.thread.project_id, &state.thread.thread_id);
+    let name = project.as_ref().map_or("", |project| project.name.trim());
+    let texts = LayerTexts {
+        thread: state.instructions.clone(),
+        project: project.as_ref().and_then(|project| project.instructions.clone()),
+        files: Vec::new(),
+        run_line: format!("Project {name} ({project_id}), thread {thread_id}, branch {branch_id}."),
+    };
     Some(Plan {
-        endpoint_id: run.endpoint_id.clone(),
-        instructions: layers.into_iter().flatten().collect::<Vec<_>>().join("\n\n"),
-        head: branch.head.clone(),
+        endpoint_id,
+        toolbox,
+        branch_id: branch_id.clone(),
+        project_id: project_id.clone(),
+        texts,
+        line: branch.line(),
         known: turn.live.chain.clone(),
-        toolbox: toolbox::of_turn(turn),
-        project_id: state.thread.project_id.clone(),
+        request: None,
     })
 }
-/// A model and what it is asked with.
-pub type Asked = (Arc<dyn crate::models::Model>, ModelRequest);
 
-/// Builds the request.
+/// A request before it is made: its parts, and what each of them takes.
+pub struct Assembly {
+    /// What stands before the chain.
+    pub layers: Vec<ContextLayer>,
+    /// The tokens of the definitions of tools.
+    pub tool_tokens: u64,
+    /// The chain.
+    pub messages: Arc<Vec<Arc<ChainMessage>>>,
+    /// The tokens of each of its messages.
+    pub message_tokens: Vec<u64>,
+    /// The room there is.
+    pub room: Room,
+    /// What it is measured with.
+    pub measure: Measure,
+    /// The tokens it is expected to have in all.
+    pub expected: u64,
+}
+
+impl Assembly {
+    /// The tokens of all but the chain, as they are expected.
+    pub fn fixed_tokens(&self, shared: &Shared) -> u64 {
+        let layers = self.layers.iter().map(|layer| layer.tokens).sum::<u64>();
+        self.corrected(shared, layers + self.tool_tokens)
+    }
+
+    /// An estimate as it is expected of this model.
+    pub fn corrected(&self, shared: &Shared, tokens: u64) -> u64 {
+        (tokens * shared.gauges.ratio_percent(&self.room.key)).div_ceil(100)
+    }
+}
+
+/// Puts a request together as far as it can be without asking anybody.
 ///
 /// # Errors
-/// `noEndpoint`, `storage`, `internal`, or what keeps the endpoint from being used.
-pub async fn request(reporter: &Reporter, plan: Plan) -> Result<Asked, ModelError> {
+/// `storage`.
+pub async fn assemble(thread: &ThreadHandle, plan: &Plan, room: Room) -> Result<Assembly, ModelError> {
+    let shared = thread.shared();
+    let texts = LayerTexts { files: workspace::files(shared, &plan.project_id).await, ..plan.texts.clone() };
+    let layers = layers::layers(&texts, &room.budgets);
+    let messages = history::whole_chain(shared, thread.id(), &plan.line, plan.known.clone())
+        .await
+        .map_err(|error| ModelError { kind: RunErrorKind::Storage, ..internal(error.message) })?;
+    let message_tokens: Vec<u64> = messages.iter().map(|message| message_tokens(message)).collect();
+    let tool_tokens = plan.toolbox.definitions().iter().map(definition_tokens).sum::<u64>();
+    let layer_tokens = layers.iter().map(|layer| layer.tokens).sum::<u64>();
+    let summary = plan.line.summary.as_ref().map(|summary| summary.message_id.clone());
+    let measure = Measure {
+        key: room.key.clone(),
+        chain: Some((plan.branch_id.clone(), summary)),
+        estimated: layer_tokens + tool_tokens + message_tokens.iter().sum::<u64>(),
+    };
+    let expected = shared.gauges.expected(&measure);
+    Ok(Assembly { layers, tool_tokens, messages, message_tokens, room, measure, expected })
+}
+
+/// A model and what it is asked with.
+pub type Asked = (Arc<dyn Model>, ModelRequest);
+
+/// Builds the request, and makes it fit: where the chain has become too long, its oldest part is summarised first.
+///
+/// # Errors
+/// `noEndpoint`, `storage`, `contextWindow`, `internal`, or what keeps the endpoint from being used.
+pub async fn request(reporter: &Reporter, mut plan: Plan) -> Result<Asked, ModelError> {
     let shared = reporter.shared();
     let snapshot = shared.catalogue.snapshot();
     let endpoint = snapshot.endpoints.get(&plan.endpoint_id).filter(|endpoint| endpoint.enabled);
     let Some(endpoint) = endpoint.cloned() else { return Err(no_endpoint(reporter, &plan)) };
     let key = shared.catalogue.key_of(&endpoint).await.map_err(|refusal| internal(refusal.to_string()))?;
     let model = shared.models.model(&endpoint, key)?;
-    let thread = reporter.thread();
-    let head = plan.head.clone();
-    let messages = history::whole_chain(shared, thread.id(), plan.head, plan.known)
-        .await
-        .map_err(|error| ModelError { kind: RunErrorKind::Storage, ..internal(error.message) })?;
-    if let Some(head) = head {
-        let cache = ChainCache { head, messages: messages.clone() };
-        reporter.post(move |turn, _| turn.live.remember_chain(cache)).await;
+    for compactions in 0.. {
+        let assembly = assemble(reporter.thread(), &plan, room::room(shared, &endpoint)).await?;
+        remember(reporter, &plan.line, &assembly).await;
+        let budgets = &assembly.room.budgets;
+        if !assembly.room.is_enforced || assembly.expected <= budgets.threshold {
+            return Ok(asked(shared, &endpoint, &plan, assembly, model));
+        }
+        let compacting = Compacting {
+            reporter,
+            assembly: &assembly,
+            line: &plan.line,
+            request: plan.request.as_ref(),
+            endpoint: &endpoint,
+            model: &model,
+        };
+        let line = if compactions < COMPACTIONS { compact::compact(compacting).await? } else { None };
+        match line {
+            Some(line) => (plan.line, plan.known) = (line, None),
+            None if assembly.expected <= budgets.request => {
+                return Ok(asked(shared, &endpoint, &plan, assembly, model));
+            }
+            None => return Err(does_not_fit(&assembly)),
+        }
     }
+    unreachable!("the loop above ends with its last compaction")
+}
+
+fn asked(shared: &Arc<Shared>, endpoint: &Endpoint, plan: &Plan, assembly: Assembly, model: Arc<dyn Model>) -> Asked {
     let request = ModelRequest {
         model: endpoint.model.clone(),
-        instructions: plan.instructions,
-        messages: messages.iter().cloned().collect(),
+        instructions: layers::joined(&assembly.layers),
+        messages: assembly.messages.iter().cloned().collect(),
         tools: plan.toolbox.definitions(),
         max_output_tokens: endpoint.max_output_tokens,
     };
-    Ok((model, request))
+    let window = assembly.room.budgets.window;
+    let model = Measured { model, shared: shared.clone(), measure: assembly.measure, window };
+    (Arc::new(model), request)
+}
+
+async fn remember(reporter: &Reporter, line: &Line, assembly: &Assembly) {
+    let Some(head) = line.head.clone() else { return };
+    let cache = ChainCache { head, summary: line.summary.clone(), messages: assembly.messages.clone() };
+    reporter.post(move |turn, _| turn.live.remember_chain(cache)).await;
+}
+
+/// The failure of a request that cannot be made short enough: what takes how much, and what to do.
+fn does_not_fit(assembly: &Assembly) -> ModelError {
+    let budgets = &assembly.room.budgets;
+    let layers = assembly.layers.iter().map(|layer| layer.tokens).sum::<u64>();
+    let messages = assembly.message_tokens.iter().sum::<u64>();
+    let newest = assembly.messages.last().map_or(0, |message| message_tokens(message));
+    let message = format!(
+        "The request does not fit into the model's window: about {} tokens for instructions, {} for tools and {} for \
+         messages, of which the newest has {}; a request may have {}. Send a shorter input, give the thread fewer tools \
+         or instructions, or use a model with a larger window.",
+        grouped(layers),
+        grouped(assembly.tool_tokens),
+        grouped(messages),
+        grouped(newest),
+        grouped(budgets.request)
+    );
+    ModelError { kind: RunErrorKind::ContextWindow, ..internal(message) }
 }
 
 fn no_endpoint(reporter: &Reporter, plan: &Plan) -> ModelError {
@@ -82,6 +216,7 @@ fn no_endpoint(reporter: &Reporter, plan: &Plan) -> ModelError {
     ModelError { kind: RunErrorKind::NoEndpoint, message, retryable: false, retry_after_ms: None }
 }
 
-const fn internal(message: String) -> ModelError {
+/// A failure of ours.
+pub const fn internal(message: String) -> ModelError {
     ModelError { kind: RunErrorKind::Internal, message, retryable: false, retry_after_ms: None }
 }

@@ -85,10 +85,7 @@ pub async fn next(reporter: &Reporter, attempts: &mut Attempts, failure: Failure
         .await?;
     tokio::select! {
         biased;
-        () = &mut attempts.ceiling => {
-            let why = Why::NoTime;
-            Ok(Next::End(attempts.give_up(failure.error, &why, clock.now())))
-        }
+        () = &mut attempts.ceiling => Ok(Next::End(attempts.give_up(failure.error, &Why::NoTime, clock.now()))),
         () = over => {
             reporter.stage(|turn, run_id| turn.change.run_waits(run_id, None));
             Ok(Next::Again)
@@ -136,9 +133,16 @@ impl Attempts {
 
     /// The error a run ends with: the last one, and what was tried.
     fn give_up(&self, mut error: ModelError, why: &Why, now: Timestamp) -> ModelError {
-        if let Why::TooLong(asked_for) = why {
-            let (asked_for, longest) = (Spelt(*asked_for), Spelt(LONGEST_WAIT));
-            error.message += &format!(" It asks for a wait of {asked_for}, and none is longer than {longest}.");
+        match why {
+            Why::TooLong(asked_for) => {
+                let (asked_for, longest) = (Spelt(*asked_for), Spelt(LONGEST_WAIT));
+                error.message += &format!(" It asks for a wait of {asked_for}, and none is longer than {longest}.");
+            }
+            Why::NoTime => {
+                let ceiling = Spelt(STEP_CEILING);
+                error.message += &format!(" It was not asked again: the {ceiling} that a step may take are over.");
+            }
+            Why::Useless | Why::Enough => {}
         }
         if self.failed.len() > 1 {
             let took = Spelt(Duration::from_millis(now.millis_since(self.began_at)));

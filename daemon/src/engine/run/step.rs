@@ -11,7 +11,8 @@ use super::{
     party::Party,
     report::{Over, Reporter},
     request,
-    retry::{self, Attempts, Next},
+    retry::{self, Attempts, Failure, Next},
+    shortening::Shortening,
     shortfall::{Lack, Shortfalls},
     toolbox::Toolbox,
 };
@@ -36,14 +37,20 @@ pub enum Stepped {
 /// Does one step: asks until there is an answer, or no point in asking again.
 pub async fn step(reporter: &Reporter, shortfalls: &mut Shortfalls) -> Result<Stepped, Over> {
     let mut attempts = Attempts::begin(&*reporter.shared().clock);
+    let mut shortening = Shortening::default();
     loop {
         let Some(plan) = reporter.report(request::plan).await? else { return Ok(Stepped::Ended) };
+        shortening.asks(reporter.shared(), &plan.endpoint_id);
         let (party, toolbox) = (Party::of(reporter.shared(), &plan.endpoint_id), plan.toolbox.clone());
         let mut texts = Texts::new(reporter);
         let failure = match ask(reporter, plan, &mut texts, &mut attempts.ceiling).await {
             Ok(heard) => return answered(reporter, heard, &texts, &toolbox, &party, shortfalls).await,
             Err(failure) => failure,
         };
+        if !texts.has_begun() && shortening.goes_on(reporter.shared(), &failure.error) {
+            continue;
+        }
+        let failure = Failure { error: shortening.told(failure.error), ..failure };
         if let Next::End(error) = retry::next(reporter, &mut attempts, failure, &party).await? {
             reporter.finish(party.outcome(error)).await?;
             return Ok(Stepped::Ended);

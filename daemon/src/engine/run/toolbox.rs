@@ -1,22 +1,36 @@
 //! The tools of a thread at one moment: what the model is told of, and what its calls are looked up in.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
-use ropewalk_protocol::{Policy, PolicyDecision, ProjectId, ThreadId, Timestamp, Tool, ToolState};
+use ropewalk_protocol::{EndpointId, Policy, PolicyDecision, ProjectId, RunId, ThreadId, Timestamp, Tool, ToolState};
 
+use super::room;
 use crate::{
+    context::{
+        Gauges,
+        tokens::definition_tokens,
+        tools::{Candidate, left_out},
+    },
+    domain::World as _,
     engine::{Shared, Turn},
     models::ToolDefinition,
     tools::{
         Effective, Seen, ToolSpec,
         policy::{AGENT, Asking, covers, effective},
+        tool_search::is_tool_search,
     },
 };
+
+/// Why a tool is left out.
+const LEFT_OUT: &str =
+    "the definitions of all tools would take more than 25 % of the model's window; the model finds it with tool_search";
 
 /// The tools of a thread at one moment.
 #[derive(Clone, Debug)]
 pub struct Toolbox {
     entries: Vec<Entry>,
+    /// Names of those whose definitions there is no room for.
+    left_out: BTreeSet<String>,
     ceiling_ms: u64,
 }
 
@@ -29,8 +43,20 @@ struct Entry {
     is_gone: bool,
 }
 
-/// The tools of a thread as they are in a turn.
+/// The tools of a thread as they are in a turn, for the model of the thread's next run.
 pub fn of_turn(turn: &Turn<'_>) -> Toolbox {
+    let endpoint = turn.shared.endpoint(&turn.state().thread, None);
+    of_endpoint(turn, endpoint.map(|(endpoint_id, _)| endpoint_id).as_ref(), &[])
+}
+
+/// The tools of a thread as they are in a turn, for the model of this run.
+pub fn of_run(turn: &Turn<'_>, run_id: &RunId) -> Toolbox {
+    let endpoint = turn.state().runs.get(run_id).map(|state| &state.run.endpoint_id);
+    let pinned = turn.live.pinned.get(run_id).map_or(&[][..], Vec::as_slice);
+    of_endpoint(turn, endpoint, pinned)
+}
+
+fn of_endpoint(turn: &Turn<'_>, endpoint: Option<&EndpointId>, pinned: &[String]) -> Toolbox {
     let snapshot = turn.shared.catalogue.snapshot();
     let settings = &snapshot.settings;
     let thread = &turn.state().thread;
@@ -70,7 +96,11 @@ pub fn of_turn(turn: &Turn<'_>) -> Toolbox {
         }
     }
     entries.sort_by(|a, b| a.spec.flat_name.cmp(&b.spec.flat_name));
-    Toolbox { entries, ceiling_ms: settings.tool_ceiling_ms }
+    let mut toolbox = Toolbox { entries, left_out: BTreeSet::new(), ceiling_ms: settings.tool_ceiling_ms };
+    let room = endpoint.and_then(|id| room::room_of(turn.shared, id)).filter(|room| room.is_enforced);
+    let budget = room.map_or(u64::MAX, |room| room.budgets.tools);
+    toolbox.leave_out(&turn.shared.gauges, budget, pinned);
+    toolbox
 }
 
 /// The rules that hold for a thread.
@@ -79,6 +109,44 @@ pub fn rules(shared: &Shared, project: &ProjectId, thread: &ThreadId, now: Times
 }
 
 impl Toolbox {
+    /// Leaves out what does not fit, and with nothing left out the tool that would find it.
+    fn leave_out(&mut self, gauges: &Gauges, budget: u64, pinned: &[String]) {
+        let tokens = |entry: &Entry| {
+            let spec = &entry.spec;
+            let length = spec.flat_name.len() + spec.description.len();
+            gauges.definition(&spec.digest, length, || definition_tokens(&spec.to_definition()))
+        };
+        let (search, others): (Vec<&Entry>, Vec<&Entry>) =
+            self.defined().partition(|entry| is_tool_search(&entry.spec));
+        let search_tokens = search.first().map_or(0, |entry| tokens(entry));
+        let candidate = |entry: &&Entry| Candidate {
+            flat_name: entry.spec.flat_name.clone(),
+            source: entry.spec.source.clone(),
+            source_kind: entry.spec.source_kind,
+            pinned: pinned.iter().position(|name| *name == entry.spec.flat_name),
+            tokens: tokens(entry),
+        };
+        self.left_out = left_out(others.iter().map(candidate).collect(), budget, search_tokens);
+        if self.left_out.is_empty() {
+            self.entries.retain(|entry| !is_tool_search(&entry.spec));
+        }
+        for entry in self.entries.iter_mut().filter(|entry| self.left_out.contains(&entry.spec.flat_name)) {
+            entry.state = ToolState::LeftOut;
+            entry.reason = Some(LEFT_OUT.to_owned());
+        }
+    }
+
+    /// Whether a model is not told of a tool because there is no room for it.
+    pub fn is_left_out(&self, flat_name: &str) -> bool {
+        self.left_out.contains(flat_name)
+    }
+
+    /// The tools there is no room for.
+    pub fn left_out(&self) -> Vec<Arc<ToolSpec>> {
+        let entries = self.entries.iter().filter(|entry| self.is_left_out(&entry.spec.flat_name));
+        entries.map(|entry| entry.spec.clone()).collect()
+    }
+
     /// The tool of a model-facing name.
     pub fn find(&self, flat_name: &str) -> Option<Arc<ToolSpec>> {
         self.entries.iter().find(|entry| entry.spec.flat_name == flat_name).map(|entry| entry.spec.clone())
@@ -89,9 +157,10 @@ impl Toolbox {
         self.usable().map(|entry| entry.spec.flat_name.clone()).collect()
     }
 
-    /// What a model is told: no denied tool, and none whose owner has been away for long.
+    /// What a model is told: no denied tool, none whose owner has been away for long, and none there is no room for.
     pub fn definitions(&self) -> Vec<ToolDefinition> {
-        self.usable().filter(|entry| !entry.is_gone).map(|entry| entry.spec.to_definition()).collect()
+        let fitting = self.defined().filter(|entry| !self.is_left_out(&entry.spec.flat_name));
+        fitting.map(|entry| entry.spec.to_definition()).collect()
     }
 
     /// The tools as the wire shows them.
@@ -117,6 +186,10 @@ impl Toolbox {
     /// How long a call may take in all.
     pub const fn ceiling_ms(&self) -> u64 {
         self.ceiling_ms
+    }
+
+    fn defined(&self) -> impl Iterator<Item = &Entry> {
+        self.usable().filter(|entry| !entry.is_gone)
     }
 
     fn usable(&self) -> impl Iterator<Item = &Entry> {

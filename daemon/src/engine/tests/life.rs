@@ -157,9 +157,9 @@ impl Life {
 
     /// Checks a thread's chain, and returns who says what in it, oldest first.
     pub(crate) async fn said(&self, thread: &ThreadHandle) -> Vec<String> {
-        let head = soon(thread.turn(|turn| Ok(turn.state().branches.values().next().unwrap().head.clone()))).await;
+        let line = soon(thread.turn(|turn| Ok(turn.state().branches.values().next().unwrap().line()))).await;
         let shared = thread.shared();
-        let (found, rest) = history::chain(shared, thread.id(), head.unwrap(), usize::MAX).await.unwrap();
+        let (found, rest) = history::chain(shared, thread.id(), &line.unwrap(), usize::MAX).await.unwrap();
         assert_eq!(rest, None);
         let chain: Vec<_> = found.into_iter().rev().map(|(_, message)| message).collect();
         check::history(&chain);

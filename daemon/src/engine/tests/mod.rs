@@ -2,8 +2,10 @@
 
 mod calls;
 pub(crate) mod client;
+mod context;
 mod crash;
 mod group;
+mod layers;
 pub(crate) mod life;
 pub(crate) mod model;
 mod park;

@@ -76,7 +76,7 @@ impl Asked {
     }
 
     /// The model's output limit cuts its answer.
-    pub(crate) fn is_cut(self, text: &str, calls: &[(&str, &str)]) {
+    pub(crate) fn breaks_off(self, text: &str, calls: &[(&str, &str)]) {
         self.finishes(ModelAnswer { is_cut: true, ..answer(text, calls) });
     }
 
@@ -91,6 +91,12 @@ impl Asked {
     pub(crate) fn fails_for_now(self, kind: RunErrorKind, retry_after_ms: Option<u64>) {
         let message = "It did not work.".to_owned();
         let _ = self.says.send(Err(ModelError { kind, message, retryable: true, retry_after_ms }));
+    }
+
+    /// The model refuses the request.
+    pub(crate) fn refuses(self, kind: RunErrorKind, message: &str) {
+        let message = message.to_owned();
+        let _ = self.says.send(Err(ModelError { kind, message, retryable: false, retry_after_ms: None }));
     }
 
     /// Whether nobody listens any more.

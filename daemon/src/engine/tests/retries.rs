@@ -221,6 +221,24 @@ async fn l13_an_answer_that_trickles_for_ever_ends_with_what_was_said() {
 }
 
 #[tokio::test]
+async fn l13_the_waits_of_a_step_end_with_the_time_it_may_take() {
+    let (mut life, person) = (Life::first().await, Person::new("in-A"));
+    let thread = life.start(&person, Vec::new()).await;
+    let run = begin(&thread, "go").await;
+    let asked = life.asked().await;
+    life.passes(28 * 60 * SECOND).await;
+    asked.fails_for_now(RunErrorKind::Overloaded, Some(300_000));
+    life.waiting(&thread, &run).await;
+    life.passes(119 * SECOND).await;
+    assert_eq!(life.run(&thread, &run).await.state, RunStatus::Waiting);
+    life.passes(SECOND).await;
+    let error = error(life.ended(&thread, &run).await);
+    let expected = "It did not work. It was not asked again: the 30 min that a step may take are over.";
+    assert_eq!((error.kind, error.message.as_str()), (RunErrorKind::Overloaded, expected));
+    assert!(!life.is_asked());
+}
+
+#[tokio::test]
 async fn l13_a_stop_during_silence_ends_it_at_once() {
     let (mut life, person) = (Life::first().await, Person::new("in-A"));
     let thread = life.start(&person, Vec::new()).await;

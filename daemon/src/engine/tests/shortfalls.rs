@@ -19,7 +19,7 @@ async fn l27_no_call_of_a_cut_answer_is_made_and_the_model_is_told_to_repeat_it(
     let thread = life.start(&person, plain(&["write"])).await;
     let run = begin(&thread, "go").await;
     // The second call happens to be valid JSON where it was cut.
-    life.asked().await.is_cut("Let me write.", &[("write", r#"{"n":1}"#), ("write", "{}")]);
+    life.asked().await.breaks_off("Let me write.", &[("write", r#"{"n":1}"#), ("write", "{}")]);
     let again = life.asked().await;
     assert_eq!(person.unread(), 0, "the client is asked for nothing");
     let told = "tool: Your answer was cut off by its output limit, so none of its calls was made: the arguments of write may be incomplete. Make the call again, with less in one answer.";
@@ -36,7 +36,7 @@ async fn l27_after_three_cut_answers_in_a_row_the_run_fails() {
     let thread = life.start(&person, plain(&["write"])).await;
     let run = begin(&thread, "go").await;
     for _ in 0..3 {
-        life.asked().await.is_cut("", &[("write", "{}")]);
+        life.asked().await.breaks_off("", &[("write", "{}")]);
     }
     let error = error(&life, &thread, &run).await;
     assert_eq!((error.kind, error.retryable), (RunErrorKind::CutOff, false));
@@ -52,8 +52,8 @@ async fn l27_only_cut_answers_in_a_row_count() {
     let thread = life.start(&person, plain(&["write"])).await;
     let run = begin(&thread, "go").await;
     for _ in 0..3 {
-        life.asked().await.is_cut("", &[("write", "{}")]);
-        life.asked().await.is_cut("", &[("write", "{}")]);
+        life.asked().await.breaks_off("", &[("write", "{}")]);
+        life.asked().await.breaks_off("", &[("write", "{}")]);
         life.asked().await.calls(&[("write", "{}")]);
         let offered = person.offered("tool/call").await;
         person.returns(&offered, "written").await;
@@ -72,7 +72,7 @@ async fn l27_a_cut_text_is_kept_as_incomplete_and_fails_the_run() {
         if streams {
             asked.says("A long st");
         }
-        asked.is_cut("A long st", &[]);
+        asked.breaks_off("A long st", &[]);
         let error = error(&life, &thread, &run).await;
         assert_eq!((error.kind, error.retryable), (RunErrorKind::CutOff, false));
         assert!(error.message.contains("maxOutputTokens"), "{}", error.message);

@@ -64,6 +64,16 @@ async fn a_summary_is_no_script() {
 }
 
 #[tokio::test]
+async fn a_script_whose_message_was_summarised_away_goes_on_where_it_was() {
+    let carried = Carried { text: "call one\nthen call two\nthen say done".to_owned(), answers: 1 };
+    let text = crate::domain::summary_text(3, "They called one. say from the past", Some(&carried));
+    let summary = json!({"summary": true, "content": [{"type": "text", "text": text}]});
+    let events = events(vec![chained("user", &summary)]).await;
+    let Some(Ok(ModelEvent::Finished(answer))) = events.last() else { panic!("{events:?}") };
+    assert_eq!(answer.calls.iter().map(|call| call.name.as_str()).collect::<Vec<_>>(), ["two"]);
+}
+
+#[tokio::test]
 async fn every_word_of_failure_is_a_kind_of_the_wire_and_ends_the_stream() {
     for kind in FailKind::ALL {
         let events = events(vec![user(&format!("say x\nfail {}", kind.word()))]).await;

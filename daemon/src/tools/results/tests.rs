@@ -1,10 +1,10 @@
 //! Results of tools: what counts as success, and what the model sees of it.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
-use ropewalk_protocol::{BlobRef, Effect, Part, Problem};
+use ropewalk_protocol::{Effect, Part, Problem};
 use serde_json::{Value, json};
 
-use super::{CheckedResult, check_result, cut_content, text_characters, told_to_model};
+use super::{CheckedResult, check_result, told_to_model};
 use crate::tools::{CallFailure, Schema};
 
 fn checked(answer: Value) -> CheckedResult {
@@ -130,22 +130,4 @@ fn dyn_35_structured_content_off_the_output_schema_fails_and_none_is_a_warning()
     );
     let failed = json!({"success": false, "errorCode": "c", "errorMessage": "m", "structuredContent": 1});
     assert!(check_result(&failed, Some(&schema)).is_ok());
-}
-
-#[test]
-fn content_within_the_limit_is_left_alone_and_over_it_is_cut_with_a_marker() {
-    let exact = vec![Part::text("é".repeat(262_000)), Part::text("x".repeat(144))];
-    assert_eq!(cut_content(exact.clone(), None), exact);
-
-    let image = Part::Image { media_type: "image/png".into(), data: "AA==".into() };
-    let over = vec![Part::text("é".repeat(262_000)), image.clone(), Part::text("x".repeat(145)), Part::text("gone")];
-    let blob = BlobRef { blob_id: "bl-1".into(), total_bytes: 1 };
-    let cut = cut_content(over.clone(), Some(&blob));
-    assert!(text_characters(&cut) <= 262_144);
-    assert!(cut.contains(&image));
-    let marker = cut.last().unwrap().as_text().unwrap().to_owned();
-    let kept = text_characters(&cut) - marker.chars().count() as u64;
-    assert_eq!(marker, format!("\n[cut: {kept} of 262149 characters; the whole is kept as blob bl-1]"));
-    assert!(kept > 262_000, "{kept}");
-    assert!(cut_content(over, None).last().unwrap().as_text().unwrap().contains("ask for less"));
 }
