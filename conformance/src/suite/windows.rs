@@ -17,7 +17,7 @@ const WINDOW: u64 = 8_000;
 const TURNS: usize = 20;
 
 pub(super) async fn l24_a_thread_of_60000_tokens_goes_on_in_a_window_of_8000_in_every_shape(subject: Fresh) {
-    let words = "word ".repeat(1_200);
+    let words = long();
     for shape in Shape::ALL {
         let options = ServerOptions { window_tokens: Some(WINDOW), ..ServerOptions::default() };
         let mut talk = Talk::with(&subject, *shape, &[tool("act")], options).await;
@@ -45,4 +45,28 @@ pub(super) async fn l24_a_thread_of_60000_tokens_goes_on_in_a_window_of_8000_in_
         let is_short = |message: &Value| message.to_string().len() < 40_000;
         assert!(chain.iter().all(is_short) && chain.len() < 2 * TURNS, "{shape:?}: {}", chain.len());
     }
+}
+
+pub(super) async fn l24_a_window_that_nobody_told_is_learned_and_no_request_is_made_twice(subject: Fresh) {
+    let words = long();
+    for shape in Shape::ALL {
+        let options = ServerOptions { window_tokens: Some(WINDOW), ..ServerOptions::default() };
+        let mut talk = Talk::with(&subject, *shape, &[tool("act")], options).await;
+        for turn in 0..6 {
+            talk.play(&format!("say {turn} {words}"), &[]).await;
+        }
+        talk.play("call act\nthen say at last", &[success(&words)]).await;
+        let requests = talk.server.requests();
+        let refused: Vec<_> = requests.iter().filter_map(|request| request.refused.as_deref()).collect();
+        let is_for_length = |refusal: &&str| ["context", "too long"].iter().any(|word| refusal.contains(word));
+        assert!(!refused.is_empty() && refused.iter().all(is_for_length), "{shape:?}: {refused:?}");
+        assert!(refused.len() <= 3, "{shape:?}: what was learned is kept: {refused:?}");
+        assert!(requests.windows(2).all(|two| two[0].body != two[1].body), "{shape:?}: nothing is asked twice");
+        assert_eq!(requests.last().unwrap().refused, None, "{shape:?}");
+    }
+}
+
+/// A text of fifteen hundred tokens that is one delta when it is said.
+fn long() -> String {
+    "word-".repeat(1_200)
 }
