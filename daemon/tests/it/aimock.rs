@@ -68,8 +68,56 @@ async fn a_thread_of_several_turns_and_calls_goes_well_in_all_five_shapes() {
         let roles: Vec<_> = bot.chain(&thread).await.iter().map(|message| message["role"].clone()).collect();
         let expected = ["user", "assistant", "tool", "tool", "assistant", "tool", "assistant", "user", "assistant"];
         assert_eq!(roles, expected, "{provider}");
+        let mut chain = bot.chain(&thread).await;
+        chain.pop();
+        assert_eq!(received(&mock).await, chain.iter().map(shown).collect::<Vec<_>>(), "{provider}");
     }
     mock.end().await.unwrap();
+}
+
+/// What the mock received last, which it keeps in one form for all shapes: `[role, text, [[name, arguments], …]]`. Ids are
+/// left out, because not every shape has them.
+async fn received(mock: &Aimock) -> Vec<Value> {
+    let journal = reqwest::get(format!("{}/__aimock/journal", mock.url())).await.unwrap().text().await.unwrap();
+    let journal: Value = serde_json::from_str(&journal).unwrap();
+    let last = journal.as_array().unwrap().last().unwrap();
+    let mut turns: Vec<Value> = Vec::new();
+    for message in last["body"]["messages"].as_array().unwrap().iter().filter(|message| message["role"] != "system") {
+        let calls = message["tool_calls"].as_array().map_or(&[][..], Vec::as_slice);
+        let call = |call: &Value| {
+            let arguments = call["function"]["arguments"].as_str().unwrap();
+            json!([call["function"]["name"], serde_json::from_str::<Value>(arguments).unwrap()])
+        };
+        let calls: Vec<_> = calls.iter().map(call).collect();
+        let turn = json!([message["role"], said(&message["content"]), calls]);
+        match turns.last_mut().filter(|last| last[0] == "assistant" && turn[0] == "assistant") {
+            // What the model said at one time may be several items.
+            Some(last) => {
+                last[1] = json!(format!("{}{}", last[1].as_str().unwrap(), turn[1].as_str().unwrap()));
+                last[2].as_array_mut().unwrap().extend(turn[2].as_array().unwrap().clone());
+            }
+            None => turns.push(turn),
+        }
+    }
+    turns
+}
+
+/// The text of a content; Gemini has a result's text in an object.
+fn said(content: &Value) -> String {
+    let text = match content {
+        Value::Array(parts) => parts.iter().filter_map(|part| part["text"].as_str()).collect(),
+        text => text.as_str().unwrap_or_default().to_owned(),
+    };
+    let object = serde_json::from_str::<Value>(&text).unwrap_or_default();
+    let inner = object.as_object().and_then(|members| members.values().find_map(Value::as_str));
+    inner.map_or(text.clone(), str::to_owned)
+}
+
+/// A message of `thread/messages` in the same form.
+fn shown(message: &Value) -> Value {
+    let calls = message["toolCalls"].as_array().map_or(&[][..], Vec::as_slice);
+    let calls: Vec<_> = calls.iter().map(|call| json!([call["flatName"], call["arguments"]])).collect();
+    json!([message["role"], said(&message["content"]), calls])
 }
 
 #[tokio::test]

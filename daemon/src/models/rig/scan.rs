@@ -58,6 +58,11 @@ impl Scanner {
         seen
     }
 
+    /// Whether what came so far ends within an event or a line.
+    pub(super) const fn is_within_record(&self) -> bool {
+        self.event_bytes > 0
+    }
+
     /// Takes one byte; whether it is the one by which a line turns out to be data.
     fn byte(&mut self, byte: u8) -> bool {
         let second_half = std::mem::replace(&mut self.after_return, byte == b'\r') && byte == b'\n';

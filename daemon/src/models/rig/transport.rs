@@ -41,6 +41,7 @@ pub(super) struct Watch(Mutex<Seen>);
 struct Seen {
     data: bool,
     lost: bool,
+    torn: bool,
     ending: Option<Ending>,
 }
 
@@ -64,6 +65,11 @@ impl Watch {
     /// Whether there was a piece of a call that belongs to no call.
     pub(super) fn saw_lost_arguments(&self) -> bool {
         self.lock().lost
+    }
+
+    /// Whether the body ended within a record.
+    pub(super) fn saw_torn_record(&self) -> bool {
+        self.lock().torn
     }
 
     /// Why the body ended, unless it just did.
@@ -109,11 +115,10 @@ pub(super) struct Transport {
 impl Transport {
     pub(super) fn new(connection: &Connection, watch: Arc<Watch>) -> Self {
         let mut headers = connection.headers.clone();
-        if let (Shape::Gemini, Some(key)) = (connection.shape, connection.key.as_deref()) {
-            if let Ok(mut key) = HeaderValue::from_str(key) {
-                key.set_sensitive(true);
-                headers.insert(GEMINI_KEY, key);
-            }
+        let key = connection.key.as_deref().filter(|_| connection.shape == Shape::Gemini);
+        if let Some(mut key) = key.and_then(|key| HeaderValue::from_str(key).ok()) {
+            key.set_sensitive(true);
+            headers.insert(GEMINI_KEY, key);
         }
         let (http, clock) = (connection.http.clone(), Arc::clone(&connection.clock));
         Self { shape: connection.shape, headers, http, clock, idle_timeout: connection.idle_timeout, watch }
@@ -231,7 +236,10 @@ impl Body {
             Either::Right(_) => Some(Ending::Stalled),
         };
         self.body = None;
-        self.transport.watch.lock().ending = ending;
+        {
+            let mut seen = self.transport.watch.lock();
+            (seen.ending, seen.torn) = (ending, self.scanner.is_within_record());
+        }
         let rest = self.mender.as_mut().map(Mender::rest);
         self.note_lost();
         rest

@@ -81,7 +81,7 @@ impl<'a> Patient<'a> {
     }
 
     /// Kills the daemon, starts another on the same home, and resumes the thread from its beginning.
-    async fn is_killed(self) -> Self {
+    async fn killed_and_back(self) -> Self {
         let Self { place, daemon, thread, .. } = self;
         daemon.kill().await.unwrap();
         let daemon = place.daemon().await;
@@ -103,7 +103,7 @@ async fn l01_l19_l22_a_daemon_killed_at_any_instant_sends_a_history_that_is_acce
             let context = format!("{shape:?}, round {round} of seed {SEED}: {script:?}, killed after {lines} lines");
             let run = patient.submit(script).await;
             patient.goes_on_for(lines).await;
-            patient = patient.is_killed().await;
+            patient = patient.killed_and_back().await;
             // Every other time somebody stops what would go on, wherever that is.
             if round >= SCRIPTS.len() {
                 patient.bot.call("run/stop", json!({"threadId": patient.thread})).await;
@@ -120,7 +120,7 @@ async fn l01_l19_l22_a_daemon_killed_at_any_instant_sends_a_history_that_is_acce
 }
 
 #[tokio::test]
-async fn l22_thinking_outlives_a_daemon_that_is_killed_between_call_and_result() {
+async fn l22_thinking_outlives_a_daemon_that_killed_and_back_between_call_and_result() {
     for shape in Shape::ALL {
         let server = ScriptedServer::start(ServerOptions { strict: true, ..ServerOptions::default() }).await.unwrap();
         let place = Place::new();
@@ -129,7 +129,7 @@ async fn l22_thinking_outlives_a_daemon_that_is_killed_between_call_and_result()
         for call in 1..=3 {
             let asked = patient.bot.asked("tool/call").await;
             assert_eq!(asked["params"]["arguments"]["id"], call.to_string(), "{shape:?}");
-            patient = patient.is_killed().await;
+            patient = patient.killed_and_back().await;
             let again = patient.bot.asked("tool/call").await;
             assert_eq!(again["params"]["callId"], asked["params"]["callId"], "{shape:?}: the same call, once more");
             patient.bot.reply(&again, success("an issue")).await;

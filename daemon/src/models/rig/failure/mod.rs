@@ -55,7 +55,7 @@ impl Failures {
         match error {
             ProviderError::Truncated => self.truncated(),
             // The decoder reads what is left of a record that the end of the body cut.
-            ProviderError::Json(error) if error.is_eof() || self.watch.ending().is_some() => self.truncated(),
+            ProviderError::Json(_) if self.watch.saw_torn_record() => self.truncated(),
             ProviderError::Http(error) => self.transport(error),
             ProviderError::ProviderResponse(response) => self.refusal(response),
             ProviderError::InvalidAuthentication(response) => {
