@@ -135,11 +135,10 @@ async fn its_chaos_ends_in_the_right_outcome_in_all_five_shapes() {
             let run = bot.submit(&thread, "second question").await;
             let ended = bot.ended_after_waits(&subject, &run).await;
             let (outcome, error) = (&ended["outcome"], &ended["outcome"]["error"]);
-            assert_eq!(
-                (&outcome["status"], &error["kind"]),
-                (&json!("failed"), &json!(kind)),
-                "{provider} {chaos}: {ended}"
-            );
+            assert_eq!(outcome["status"], "failed", "{provider} {chaos}: {ended}");
+            // The mock's broken body has no end of line: in Ollama's shape, of lines, it is one that was cut as well.
+            let is_torn = chaos == "malformed" && provider == "ollama" && error["kind"] == "cutOff";
+            assert!(error["kind"] == kind || is_torn, "{provider} {chaos}: {ended}");
             // A body that is no stream at all is what a wrong address gives, and would be again; a stream that cannot be
             // read, as Ollama's shape has it, may be.
             assert!(error["retryable"] == true || chaos == "malformed", "{provider} {chaos}: {ended}");

@@ -120,7 +120,7 @@ async fn l01_l19_l22_a_daemon_killed_at_any_instant_sends_a_history_that_is_acce
 }
 
 #[tokio::test]
-async fn l22_thinking_outlives_a_daemon_that_killed_and_back_between_call_and_result() {
+async fn l22_thinking_outlives_a_daemon_that_is_killed_between_call_and_result() {
     for shape in Shape::ALL {
         let server = ScriptedServer::start(ServerOptions { strict: true, ..ServerOptions::default() }).await.unwrap();
         let place = Place::new();
