@@ -394,4 +394,10 @@ scenarios! { $
         clock:
             data_changed_comes_at_most_once_in_250_ms_and_names_all_that_changed;
     }
+    windows {
+        wire:
+            l24_a_thread_of_60000_tokens_goes_on_in_a_window_of_8000_in_every_shape
+            l24_a_window_that_nobody_told_is_learned_and_no_request_is_made_twice;
+        clock:;
+    }
 }
