@@ -145,11 +145,15 @@ async fn inputs_of_many_megabytes_leave_a_thread_that_can_be_resumed_and_read() 
     let refused = client.refused("run/submit", submit((16 << 20) - 1_000)).await;
     assert_eq!((&refused["data"]["kind"], &refused["data"]["what"]), (&json!("tooLarge"), &json!("input")));
     let running = client.submit(&thread, "sleep 3600000").await;
-    for _ in 0..3 {
+    for _ in 0..2 {
         client.call("run/submit", submit(6 << 20)).await;
     }
+    let refused = client.refused("run/submit", submit(6 << 20)).await;
+    assert_eq!((&refused["data"]["kind"], &refused["data"]["what"]), (&json!("overloaded"), &json!("queueBytes")));
+    let queue = client.call("queue/list", json!({"threadId": thread})).await;
+    assert_eq!(queue["entries"].as_array().unwrap().len(), 2, "what waits fits in one line");
     let resumed = client.call("thread/resume", json!({"threadId": thread})).await;
-    assert_eq!(resumed["snapshot"]["queues"][thread.as_str().unwrap()]["length"], 3);
+    assert_eq!(resumed["snapshot"]["queues"][thread.as_str().unwrap()]["length"], 2);
     client.call("run/stop", json!({"threadId": thread, "runId": running})).await;
     client.ended(&running).await;
 }
