@@ -102,7 +102,7 @@ async fn what_the_next_request_is_made_of_is_shown_in_a_table_and_as_the_model_r
         "{}",
         shown.stdout
     );
-    assert!(line("tools").ends_with("1 tools") && !shown.stdout.contains(thread), "{}", shown.stdout);
+    assert!(line("tools").ends_with("1 tool") && !shown.stdout.contains(thread), "{}", shown.stdout);
     let read = bench.run(&["context", thread, "--text"]).await;
     assert!(read.stdout.contains(&format!("thread {thread}, branch {thread}.")), "{}", read.stdout);
     bench.end().await;
@@ -294,6 +294,9 @@ async fn a_run_with_a_schema_prints_data_alone_and_a_paused_one_ends_the_command
     let done = bench.run(&["run", "--output-schema", file, "say seven\nthen say {\"n\":7}"]).await;
     assert_eq!((done.exit, &*done.stdout), (Exit::DONE, "{\"n\":7}\n"), "{}", done.stderr);
     assert!(done.stderr.contains("seven\n"), "{}", done.stderr);
+    let listed = bench.run(&["threads"]).await;
+    let shown = bench.run(&["threads", "show", listed.stdout.split_whitespace().next().unwrap()]).await;
+    assert!(shown.stdout.contains("\nropewalk\nYour answer does not fit"), "{}", shown.stdout);
     let done = bench.run(&["run", "--output-schema", file, "hello"]).await;
     assert_eq!((done.exit, &*done.stdout), (Exit::FAILED, ""));
     assert!(done.stderr.contains("does not fit the output schema"), "{}", done.stderr);
