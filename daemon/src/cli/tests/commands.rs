@@ -139,7 +139,28 @@ async fn a_failed_run_says_why_and_ends_with_1() {
     let bench = Bench::new().await;
     let done = bench.run(&["run", "say so far\nfail badRequest"]).await;
     assert_eq!((done.exit, &*done.stdout), (Exit::FAILED, "so far\n"));
-    assert!(done.stderr.contains("✗ The run failed: "), "{}", done.stderr);
+    assert!(done.stderr.ends_with("with this error (badRequest).\n"), "{}", done.stderr);
+    bench.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_whose_endpoint_refuses_it_says_what_to_do_next() {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    let bench = Bench::new().await;
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/v1", listener.local_addr().unwrap());
+    let server = tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        let _ = stream.read(&mut [0; 65_536]).await;
+        let _ = stream.write_all(b"HTTP/1.1 401 No\r\ncontent-length: 0\r\nconnection: close\r\n\r\n").await;
+        let _ = stream.shutdown().await;
+    });
+    bench.run(&["endpoint", "add", "work", "--url", &url, "--model", "m"]).await;
+    let done = bench.run(&["run", "hello"]).await;
+    server.await.unwrap();
+    assert_eq!(done.exit, Exit::FAILED);
+    let next = "  Next: `ropewalk endpoint key work` stores its key.\n";
+    assert!(done.stderr.contains("(status 401)") && done.stderr.ends_with(next), "{}", done.stderr);
     bench.end().await;
 }
 
