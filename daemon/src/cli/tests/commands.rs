@@ -23,6 +23,7 @@ struct Bench {
 }
 
 /// How a command ended and what it printed.
+#[derive(Debug)]
 struct Done {
     exit: Exit,
     stdout: String,
@@ -232,6 +233,9 @@ async fn an_endpoint_is_added_with_its_key_used_and_removed() {
     let keyed = bench.run(&["endpoint", "set", "work", "--model", "bigger", "--key-env", "WORK_KEY"]).await;
     assert!(keyed.stdout.ends_with("The key of work is stored.\n"), "{}", keyed.stdout);
 
+    let nothing = bench.run(&["endpoint", "set", "work"]).await;
+    assert_eq!((nothing.exit, nothing.stderr.contains("--help")), (Exit::USAGE, true), "{}", nothing.stderr);
+
     assert_eq!(bench.run(&["endpoint", "use", "work"]).await.stdout, "work is the default now.\n");
     let unknown = bench.run(&["endpoint", "use", "wrok"]).await;
     assert!(unknown.stderr.contains("There is no endpoint `wrok`. There is: "), "{}", unknown.stderr);
@@ -239,7 +243,9 @@ async fn an_endpoint_is_added_with_its_key_used_and_removed() {
     assert_eq!((unset.exit, unset.stderr.contains("NOT_SET is not set")), (Exit::USAGE, true));
 
     assert_eq!(bench.run(&["endpoint", "key", "work", "--remove"]).await.exit, Exit::DONE);
-    assert_eq!(bench.run(&["endpoint", "remove", "work"]).await.exit, Exit::DONE);
+    bench.run(&[&add[..2], &["other"], &add[3..]].concat()).await;
+    let removed = bench.run(&["endpoint", "remove", "work"]).await;
+    assert_eq!((removed.exit, removed.stdout.contains("None is the default now")), (Exit::DONE, true), "{removed:?}");
     bench.end().await;
 }
 
