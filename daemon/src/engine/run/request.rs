@@ -25,7 +25,7 @@ use crate::{
     models::{Model, ModelError, ModelRequest},
 };
 
-/// Compactions of one step: the second is for a summary that came out longer than it should.
+/// Compactions before one request. One is enough, unless a summary comes out longer than it should.
 const COMPACTIONS: usize = 3;
 
 /// What a step is built from.
@@ -104,6 +104,11 @@ pub struct Assembly {
 }
 
 impl Assembly {
+    /// Whether it is expected to have no more than these tokens, where its model counts them at all.
+    fn has_at_most(&self, tokens: u64) -> bool {
+        !self.room.is_enforced || self.expected <= tokens
+    }
+
     /// The tokens of all but the chain, as they are expected.
     pub fn fixed_tokens(&self, shared: &Shared) -> u64 {
         let layers = self.layers.iter().map(|layer| layer.tokens).sum::<u64>();
@@ -158,12 +163,12 @@ pub async fn request(reporter: &Reporter, mut plan: Plan) -> Result<Asked, Model
     let Some(endpoint) = endpoint.cloned() else { return Err(no_endpoint(reporter, &plan)) };
     let key = shared.catalogue.key_of(&endpoint).await.map_err(|refusal| no_key(&endpoint.name, &refusal))?;
     let model = shared.models.model(&endpoint, key)?;
-    for compactions in 0.. {
+    let mut compactions = 0;
+    let assembly = loop {
         let assembly = assemble(reporter.thread(), &plan, room::room(shared, &endpoint)).await?;
         remember(reporter, &plan.line, &assembly).await;
-        let budgets = &assembly.room.budgets;
-        if !assembly.room.is_enforced || assembly.expected <= budgets.threshold {
-            return Ok(asked(shared, &endpoint, &plan, assembly, model));
+        if assembly.has_at_most(assembly.room.budgets.threshold) || compactions == COMPACTIONS {
+            break assembly;
         }
         let compacting = Compacting {
             reporter,
@@ -173,16 +178,16 @@ pub async fn request(reporter: &Reporter, mut plan: Plan) -> Result<Asked, Model
             endpoint: &endpoint,
             model: &model,
         };
-        let line = if compactions < COMPACTIONS { compact::compact(compacting).await? } else { None };
-        match line {
-            Some(line) => (plan.line, plan.known) = (line, None),
-            None if assembly.expected <= budgets.request => {
-                return Ok(asked(shared, &endpoint, &plan, assembly, model));
-            }
-            None => return Err(does_not_fit(&assembly)),
-        }
+        let Some(line) = compact::compact(compacting).await? else { break assembly };
+        (plan.line, plan.known) = (line, None);
+        compactions += 1;
+    };
+    // What could not be made as short as it should be is sent all the same if it fits.
+    if assembly.has_at_most(assembly.room.budgets.request) {
+        Ok(asked(shared, &endpoint, &plan, assembly, model))
+    } else {
+        Err(does_not_fit(&assembly))
     }
-    unreachable!("the loop above ends with its last compaction")
 }
 
 fn asked(shared: &Arc<Shared>, endpoint: &Endpoint, plan: &Plan, assembly: Assembly, model: Arc<dyn Model>) -> Asked {
