@@ -103,10 +103,5 @@ async fn probe(
 }
 
 fn silent() -> ModelError {
-    ModelError {
-        kind: RunErrorKind::Stalled,
-        message: format!("The endpoint did not answer within {TEST_MS} ms."),
-        retryable: true,
-        retry_after_ms: None,
-    }
+    ModelError::new(RunErrorKind::Stalled, format!("The endpoint did not answer within {TEST_MS} ms."))
 }

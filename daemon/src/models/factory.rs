@@ -139,6 +139,5 @@ fn short_request(model: String) -> ModelRequest {
 }
 
 fn unusable(reason: String) -> ModelError {
-    let message = format!("The endpoint cannot be used: {reason}.");
-    ModelError { kind: RunErrorKind::BadRequest, message, retryable: false, retry_after_ms: None }
+    ModelError::new(RunErrorKind::BadRequest, format!("The endpoint cannot be used: {reason}."))
 }

@@ -100,6 +100,13 @@ pub struct ModelError {
     pub retry_after_ms: Option<u64>,
 }
 
+impl ModelError {
+    /// A failure of this kind; whether it may be gone when the same request is made again is as usual for its kind.
+    pub fn new(kind: RunErrorKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), retryable: retryable(kind), retry_after_ms: None }
+    }
+}
+
 /// A model that can be asked.
 pub trait Model: Send + Sync + 'static {
     /// Asks. Dropping the stream ends the request. After `Finished` or an error the stream ends.

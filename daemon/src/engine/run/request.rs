@@ -131,7 +131,7 @@ pub async fn assemble(thread: &ThreadHandle, plan: &Plan, room: Room) -> Result<
     let layers = layers::layers(&texts, &room.budgets);
     let messages = history::whole_chain(shared, thread.id(), &plan.line, plan.known.clone())
         .await
-        .map_err(|error| ModelError { kind: RunErrorKind::Storage, ..internal(error.message) })?;
+        .map_err(|error| ModelError::new(RunErrorKind::Storage, error.message))?;
     let message_tokens: Vec<u64> = messages.iter().map(|message| message_tokens(message)).collect();
     let tool_tokens = plan.toolbox.definitions().iter().map(definition_tokens).sum::<u64>();
     let layer_tokens = layers.iter().map(|layer| layer.tokens).sum::<u64>();
@@ -232,12 +232,12 @@ fn does_not_fit(assembly: &Assembly) -> ModelError {
         grouped(newest),
         grouped(budgets.request)
     );
-    ModelError { kind: RunErrorKind::ContextWindow, ..internal(message) }
+    ModelError::new(RunErrorKind::ContextWindow, message)
 }
 
 /// The provider would say no more than that the key is wrong.
 fn no_key(endpoint: &str, refusal: &Refusal) -> ModelError {
-    ModelError { kind: RunErrorKind::Auth, ..internal(format!("The key of {endpoint} cannot be used: {refusal}.")) }
+    ModelError::new(RunErrorKind::Auth, format!("The key of {endpoint} cannot be used: {refusal}."))
 }
 
 fn no_endpoint(reporter: &Reporter, plan: &Plan) -> ModelError {
@@ -245,10 +245,5 @@ fn no_endpoint(reporter: &Reporter, plan: &Plan) -> ModelError {
     let named = Some(&plan.endpoint_id).filter(|id| !id.is_empty());
     let why = snapshot.which_endpoint(named, &plan.project_id);
     let message = why.err().map_or_else(|| "No usable endpoint is configured.".to_owned(), |why| why.to_string());
-    ModelError { kind: RunErrorKind::NoEndpoint, message, retryable: false, retry_after_ms: None }
-}
-
-/// A failure of ours.
-pub const fn internal(message: String) -> ModelError {
-    ModelError { kind: RunErrorKind::Internal, message, retryable: false, retry_after_ms: None }
+    ModelError::new(RunErrorKind::NoEndpoint, message)
 }

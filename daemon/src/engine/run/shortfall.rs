@@ -91,7 +91,7 @@ impl Shortfalls {
             }
             Lack::WholeCalls | Lack::Anything => return None,
         };
-        Some(ModelError { kind, message, retryable: false, retry_after_ms: None })
+        Some(ModelError { retryable: false, ..ModelError::new(kind, message) })
     }
 
     /// Stores such an answer by `store`, and either tells the model what it lacks or ends the run. `calls` are those of

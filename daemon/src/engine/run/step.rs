@@ -121,7 +121,7 @@ async fn answered(
 fn excess(answer: &ModelAnswer) -> Option<ModelError> {
     if answer.calls.len() as u64 > TOOL_CALLS_PER_MESSAGE {
         let message = format!("The model made more than {TOOL_CALLS_PER_MESSAGE} calls in one message.");
-        return Some(ModelError { kind: RunErrorKind::BadResponse, message, retryable: true, retry_after_ms: None });
+        return Some(ModelError::new(RunErrorKind::BadResponse, message));
     }
     let bytes = answer.calls.iter().map(|call| call.arguments.len()).sum::<usize>();
     (bytes > ANSWER_ARGUMENT_BYTES).then(|| endless(ANSWER_ARGUMENT_BYTES, "arguments"))

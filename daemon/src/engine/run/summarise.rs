@@ -101,12 +101,7 @@ impl Summariser<'_> {
                         work.done += taken;
                         continue;
                     }
-                    ModelError {
-                        kind: RunErrorKind::BadResponse,
-                        message: "The summary was empty.".to_owned(),
-                        retryable: true,
-                        retry_after_ms: None,
-                    }
+                    ModelError::new(RunErrorKind::BadResponse, "The summary was empty.")
                 }
                 Err(error) => error,
             };
@@ -239,10 +234,5 @@ async fn answer(model: &Measured, request: ModelRequest) -> Result<ModelAnswer, 
             break;
         }
     }
-    Err(ModelError {
-        kind: RunErrorKind::BadResponse,
-        message: "The summary had no end.".to_owned(),
-        retryable: false,
-        retry_after_ms: None,
-    })
+    Err(ModelError { retryable: false, ..ModelError::new(RunErrorKind::BadResponse, "The summary had no end.") })
 }

@@ -17,10 +17,7 @@ use super::{
     Connection, Shape,
     transport::{Ending, OpenError, Watch},
 };
-use crate::{
-    clock::Clock,
-    models::{ModelError, retryable},
-};
+use crate::{clock::Clock, models::ModelError};
 
 /// The longest wait a provider can ask for: a day.
 const RETRY_AFTER_CEILING_MS: u64 = 86_400_000;
@@ -183,7 +180,7 @@ impl Failures {
 
     fn error(&self, kind: Kind, message: String) -> ModelError {
         let message = self.secrets.iter().fold(message, |message, secret| message.replace(secret.as_str(), "[key]"));
-        ModelError { kind, message, retryable: retryable(kind), retry_after_ms: None }
+        ModelError::new(kind, message)
     }
 }
 
