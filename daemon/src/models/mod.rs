@@ -2,7 +2,6 @@
 
 mod clients;
 mod factory;
-mod known;
 #[cfg(test)]
 mod replay;
 mod rig;
@@ -19,7 +18,7 @@ use serde_json::Value;
 
 pub use crate::domain::{ChainMessage, ProviderParts};
 pub use factory::Models;
-pub use known::known_window;
+pub use rig::known_window;
 pub use scripted::ScriptedModel;
 
 /// Everything a model is asked with.
