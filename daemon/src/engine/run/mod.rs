@@ -63,14 +63,13 @@ async fn guarded(driver: Driver) {
 
 /// The outcome of a run that failed.
 pub fn failed(kind: RunErrorKind, message: impl Into<String>, retryable: bool) -> RunOutcome {
-    RunOutcome {
-        status: OutcomeStatus::Failed,
-        text: None,
-        structured: None,
-        reason: None,
-        by: None,
-        error: Some(RunError { kind, message: message.into(), retryable, retry_after_ms: None, provider: None }),
-    }
+    failed_by(RunError { kind, message: message.into(), retryable, retry_after_ms: None, provider: None })
+}
+
+/// The outcome of a run that failed with this error.
+fn failed_by(error: RunError) -> RunOutcome {
+    let status = OutcomeStatus::Failed;
+    RunOutcome { status, text: None, structured: None, reason: None, by: None, error: Some(error) }
 }
 
 /// The outcome of a run that was stopped; `reason` where it was not by saying so.
