@@ -117,7 +117,7 @@ impl Assembly {
 
     /// An estimate as it is expected of this model.
     pub fn corrected(&self, shared: &Shared, tokens: u64) -> u64 {
-        (tokens * shared.gauges.ratio_percent(&self.room.key)).div_ceil(100)
+        shared.gauges.corrected(&self.room.key, tokens)
     }
 }
 
