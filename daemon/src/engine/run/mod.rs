@@ -1,8 +1,15 @@
 //! Driving a run: from outside its thread, one task a run, reporting back what happened.
 //!
 //! A step is: build the request, stream the model, store what it said, walk its calls along the one path, store each
-//! result. Whatever the driver writes goes through its thread's owner, by its [`Reporter`]; a driver that was told to stop is dropped where
-//! it stands.
+//! result. Whatever the driver writes goes through its thread's owner, by its [`Reporter`]; a driver that was told to stop
+//! is dropped where it stands.
+//!
+//! In the order of the work: [`driver`] takes one step after another and works off the calls of each, at a [`desk`] for
+//! every call. [`step`] reads from top to bottom what becomes of one request. It passes the [`gate`] (budgets, an endpoint),
+//! and [`request`] builds it out of [`workspace`], [`toolbox`] and [`output`] for the [`room`] its model has; what does not
+//! fit is [`compact`]ed, by what [`summarise`] makes. [`ask`] sends it and shows what comes. Where that failed,
+//! [`shortening`] makes a shorter request and [`retry`] waits for the same one; where it came whole and is not enough,
+//! [`shortfall`] says what follows. [`loops`] notices a run that repeats itself.
 
 mod ask;
 mod before;

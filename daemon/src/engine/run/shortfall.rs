@@ -105,7 +105,7 @@ impl Shortfalls {
         store: impl FnOnce(&mut Turn<'_>, &RunId) + Send + 'static,
     ) -> Result<Stepped, Over> {
         let outcome = self.end(lack).map(|error| party.outcome(error));
-        let stepped = if outcome.is_some() { Stepped::Ended } else { Stepped::Calls(Vec::new()) };
+        let stepped = if outcome.is_some() { Stepped::Ended } else { Stepped::Again };
         reporter
             .report(move |turn, run_id| {
                 store(turn, run_id);
