@@ -27,7 +27,7 @@ fn each_wait_of_ours_is_twice_the_last_one_and_lengthened_by_less_than_itself() 
 }
 
 #[test]
-fn l17_a_wait_is_never_shorter_than_the_provider_asked_for() {
+fn k30_l17_a_wait_is_never_shorter_than_the_provider_asked_for() {
     for asked_for in [0, 1, 999, 3_000, 60_000, 300_000] {
         for _ in 0..100 {
             let (mut attempts, _) = began();
@@ -52,7 +52,7 @@ fn a_longer_wait_than_any_is_refused_and_said() {
 }
 
 #[test]
-fn l25_what_would_fail_again_is_not_asked_again() {
+fn k30_l25_what_would_fail_again_is_not_asked_again() {
     let permanent = ModelError { retryable: false, ..failure(RunErrorKind::ContextWindow, None).error };
     let certain = Failure { is_final: true, ..failure(RunErrorKind::Overloaded, None) };
     for failure in [Failure { error: permanent, is_final: false }, certain] {
