@@ -4,13 +4,15 @@
 //! result. Whatever the driver writes goes through its thread's owner, by its [`Reporter`]; a driver that was told to stop
 //! is dropped where it stands.
 //!
-//! In the order of the work: [`driver`] takes one step after another and works off the calls of each, at a [`desk`] for
-//! every call. [`step`] reads from top to bottom what becomes of one request. It passes the [`gate`] (budgets, an endpoint),
-//! and [`request`] builds it out of [`workspace`], [`toolbox`] and [`output`] for the [`room`] its model has; what does not
-//! fit is [`compact`]ed, by what [`summarise`] makes. [`ask`] sends it and shows what comes. Where that failed,
-//! [`shortening`] makes a shorter request and [`retry`] waits for the same one; where it came whole and is not enough,
-//! [`shortfall`] says what follows. [`loops`] notices a run that repeats itself.
+//! In the order of the work: [`driver`] takes one step after another and works off the calls of each, every call at a
+//! [`desk`] of its own; [`app_tools`] are the tools that are ours. [`step`] reads from top to bottom what becomes of one
+//! request. It passes the [`gate`] (budgets, an endpoint), and [`request`] builds it out of [`workspace`], [`toolbox`] and
+//! [`output`] for the [`room`] its model has; what does not fit is made shorter by [`compact`], with what [`summarise`]
+//! says. [`ask`] sends it and shows what comes. Where that failed, [`shortening`] makes a shorter request and [`retry`]
+//! waits for the same one; where it came whole and is not enough, [`shortfall`] says what follows. [`loops`] notices a run
+//! that repeats itself.
 
+mod app_tools;
 mod ask;
 mod before;
 mod client_call;
@@ -21,7 +23,6 @@ mod gate;
 mod loops;
 mod output;
 mod party;
-mod question;
 mod report;
 pub mod request;
 mod retry;
