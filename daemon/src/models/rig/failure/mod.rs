@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     clock::Clock,
-    models::{ModelError, retryable},
+    models::{ModelError, host_of},
 };
 
 /// The longest wait a provider can ask for: a day.
@@ -37,12 +37,7 @@ pub(super) struct Failures {
 
 impl Failures {
     pub(super) fn new(connection: &Connection, watch: Arc<Watch>) -> Self {
-        let url = reqwest::Url::parse(&connection.base_url).ok();
-        let host = url.as_ref().and_then(reqwest::Url::host_str).unwrap_or("the provider").to_owned();
-        let host = match url.and_then(|url| url.port()) {
-            Some(port) => format!("{host}:{port}"),
-            None => host,
-        };
+        let host = host_of(&connection.base_url).unwrap_or_else(|| "the provider".to_owned());
         let proxy = connection.proxy_url.as_deref().and_then(|url| reqwest::Url::parse(url).ok());
         let password = proxy.and_then(|proxy| proxy.password().map(str::to_owned));
         let secrets = connection.key.clone().into_iter().chain(password).filter(|secret| !secret.is_empty()).collect();
@@ -190,7 +185,7 @@ impl Failures {
 
     fn error(&self, kind: Kind, message: String) -> ModelError {
         let message = self.secrets.iter().fold(message, |message, secret| message.replace(secret.as_str(), "[key]"));
-        ModelError { kind, message, retryable: retryable(kind), retry_after_ms: None }
+        ModelError::new(kind, message)
     }
 }
 
