@@ -44,6 +44,9 @@ fn file(directory: &str) -> Option<WorkspaceFile> {
     let text = match opened(Path::new(directory)) {
         Ok(file) => text(file),
         Err(error) if error.kind() == ErrorKind::NotFound => return None,
+        Err(error) if error.kind() == ErrorKind::CrossesDevices => {
+            Err("it is a link that leads out of its directory".to_owned())
+        }
         Err(error) => Err(error.to_string()),
     };
     Some(WorkspaceFile { path, text })
