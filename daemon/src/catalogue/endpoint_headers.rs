@@ -20,17 +20,23 @@ const SECRET: &[&str] = &["authorization", "cookie", "helicone-auth", "proxy-aut
 /// What the name of a header says when its value is a secret.
 const SECRET_WORDS: &[&str] = &[
     "access-key",
-    "access-token",
     "api-key",
-    "api-token",
     "apikey",
-    "auth-token",
+    "auth-key",
     "authorization",
     "credential",
+    "passwd",
     "password",
+    "private-key",
     "secret",
     "subscription-key",
 ];
+
+/// What a header whose value is a secret ends with, as a word of its own: `X-Max-Tokens` and `X-Token-Limit` hold none.
+const SECRET_ENDS: &[&str] = &["auth", "token"];
+
+/// What the value of a header begins with when it is a key.
+const KEYS: &[&str] = &["basic ", "bearer ", "sk-", "token "];
 
 /// Headers that say how our own request and its answer are to be read.
 const OURS: &[&str] = &[
@@ -80,9 +86,11 @@ fn check_name(name: &str, lower: &str) -> Result<(), Refusal> {
         );
         return Err(Refusal::invalid("/headers", "not_a_header_name", message));
     }
-    // `x-max-tokens` and its like hold none.
-    let is_called_token = lower == "token" || lower.ends_with("-token");
-    if is_called_token || SECRET.contains(&lower) || SECRET_WORDS.iter().any(|word| lower.contains(word)) {
+    // Many servers take `_` for `-`.
+    let words = lower.replace('_', "-");
+    let last = words.rsplit('-').next().unwrap_or_default();
+    let is_secret = SECRET.contains(&lower) || SECRET_WORDS.iter().any(|word| words.contains(word));
+    if is_secret || SECRET_ENDS.contains(&last) {
         let message =
             format!("The header {name} would hold a secret, and headers are shown. Store the key with secret/set.");
         return Err(refused(name, "secret_header", message));
@@ -108,7 +116,7 @@ fn check_value(name: &str, value: &str) -> Result<(), Refusal> {
         return Err(refused(name, "not_a_header_value", message));
     }
     let lower = value.to_ascii_lowercase();
-    if lower.starts_with("bearer ") || lower.starts_with("basic ") {
+    if KEYS.iter().any(|key| lower.starts_with(key)) {
         let message =
             format!("The header {name} seems to hold a key, and headers are shown. Store the key with secret/set.");
         return Err(refused(name, "secret_header", message));

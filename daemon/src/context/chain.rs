@@ -24,6 +24,14 @@ pub fn surplus(messages: &[Arc<ChainMessage>], tokens: &[u64], room: u64) -> usi
     first_kept
 }
 
+/// Where the calls begin whose results the model has not seen yet; the end of the chain where there are none.
+#[must_use]
+pub fn unseen(messages: &[Arc<ChainMessage>]) -> usize {
+    let role = |place: usize| messages.get(place).map(|chained| chained.message.role);
+    let newest = messages.iter().rposition(|chained| chained.message.role == Role::Assistant);
+    newest.filter(|place| role(place + 1) == Some(Role::Tool)).unwrap_or(messages.len())
+}
+
 /// The same cut or a later one, at the beginning of a turn, as long as the request at `request` stays.
 #[must_use]
 pub fn at_a_turn(messages: &[Arc<ChainMessage>], cut: usize, request: usize) -> usize {

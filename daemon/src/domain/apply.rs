@@ -79,6 +79,7 @@ impl ThreadState {
                 self.with_run(run_id, |state| state.output_schema = Some(schema.clone()));
             }
             Fact::Repair { run_id, repairs } => self.with_run(run_id, |state| state.repairs = *repairs),
+            Fact::Pinned { run_id, names } => self.with_run(run_id, |state| state.pinned.clone_from(names)),
             Fact::Result { run_id, digest } => self.with_run(run_id, |state| state.repeats.result(digest)),
             Fact::Allowance { run_id, calls_before, tokens_before, worked_ms, at } => {
                 let begin = |state: &mut RunState| {

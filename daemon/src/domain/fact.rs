@@ -47,6 +47,13 @@ pub enum Fact {
         /// How often it has been told with this.
         repairs: u64,
     },
+    /// Tools the model has looked for, which are defined in the run's requests from now on.
+    Pinned {
+        /// The run.
+        run_id: RunId,
+        /// Their names, all of them, the best ones first.
+        names: Vec<String>,
+    },
     /// A call has come to something.
     Result {
         /// The run.

@@ -43,6 +43,20 @@ impl Change<'_> {
         self.note(run_id, "outputRepair", text);
     }
 
+    /// Keeps tools for a run that looked for them: at most `most`, those it found last before those it had.
+    pub fn pin_tools(&mut self, run_id: &RunId, found: Vec<String>, most: usize) {
+        let Some(state) = self.state.runs.get(run_id) else { return };
+        let mut names: Vec<String> = Vec::with_capacity(most);
+        for name in found.iter().chain(&state.pinned) {
+            if names.len() < most && !names.contains(name) {
+                names.push(name.clone());
+            }
+        }
+        if names != state.pinned {
+            self.fact(Fact::Pinned { run_id: run_id.clone(), names });
+        }
+    }
+
     /// Tells the model something in the place of a user: a message that joins the chain and says, in its sender, that it
     /// is the run's own and what for.
     ///

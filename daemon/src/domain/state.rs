@@ -89,6 +89,9 @@ pub struct RunState {
     /// How often its model was told that its final answer does not fit the schema.
     #[serde(default)]
     pub repairs: u64,
+    /// The tools its model has looked for, by flat name, the best ones first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pinned: Vec<String>,
     /// What its calls have come to.
     #[serde(default)]
     pub repeats: Repeats,
@@ -204,6 +207,7 @@ impl RunState {
             checkpoints: BTreeMap::new(),
             calls_by_tool: BTreeMap::new(),
             repairs: 0,
+            pinned: Vec::new(),
             repeats: Repeats::default(),
             allowance: Allowance::default(),
         }

@@ -45,8 +45,6 @@ pub struct Live {
     pub durable_seq: watch::Sender<u64>,
     /// The chain of the branch that was last read, so that the next step need not read it again.
     pub chain: Option<ChainCache>,
-    /// The tools the model has looked for in each run under way; they are the last to be left out of its requests.
-    pub pinned: HashMap<RunId, Vec<String>>,
     /// Counts activations, so that a late report of a dead one is told from a report of the living.
     pub generation: u64,
 }
@@ -170,7 +168,6 @@ impl Live {
             attendance: watch::Sender::new(0),
             durable_seq: watch::Sender::new(seq),
             chain: None,
-            pinned: HashMap::new(),
             generation: 0,
         }
     }
@@ -192,18 +189,6 @@ impl Live {
     /// Keeps a chain for the next step, unless it is so large that reading it again is the lesser evil.
     pub fn remember_chain(&mut self, chain: ChainCache) {
         self.chain = (chain.messages.len() <= CHAIN_MESSAGES).then_some(chain);
-    }
-
-    /// Keeps tools for a run that looked for them, at most as many as one search finds, the newest first. Forgets those of
-    /// runs that are not `alive` any more.
-    pub fn pin(&mut self, run_id: &RunId, mut names: Vec<String>, alive: impl Fn(&RunId) -> bool) {
-        self.pinned.retain(|run, _| alive(run));
-        let before = self.pinned.remove(run_id).unwrap_or_default();
-        names.extend(before);
-        let mut seen = std::collections::HashSet::new();
-        names.retain(|name| seen.insert(name.clone()));
-        names.truncate(crate::tools::tool_search::FOUND);
-        self.pinned.insert(run_id.clone(), names);
     }
 
     /// Tells waiting drivers to look again who is there and what the rules are.

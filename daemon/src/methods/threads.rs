@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use ropewalk_protocol::{
-    BranchId, Empty, EndpointId, ErrorDetail, EventPage, MessagePage, Origin, Page, Patch, RpcError, Subscribed,
-    Thread, ThreadArchiveParams, ThreadChanged, ThreadEventsParams, ThreadId, ThreadListParams, ThreadMessagesParams,
-    ThreadParams, ThreadResult, ThreadResumeParams, ThreadResumed, ThreadSort, ThreadStartParams, ThreadStarted,
-    ThreadSubscribeParams, ThreadToolsParams, ThreadUpdateParams, ToolDeclaration, ToolList,
+    BranchId, Empty, EndpointId, ErrorDetail, EventPage, Limits, MessagePage, Origin, Page, Patch, RpcError,
+    Subscribed, Thread, ThreadArchiveParams, ThreadChanged, ThreadEventsParams, ThreadId, ThreadListParams,
+    ThreadMessagesParams, ThreadParams, ThreadResult, ThreadResumeParams, ThreadResumed, ThreadSort, ThreadStartParams,
+    ThreadStarted, ThreadSubscribeParams, ThreadToolsParams, ThreadUpdateParams, ToolDeclaration, ToolList,
     limits::{PAGE_ITEMS, SUBSCRIPTIONS},
 };
 
@@ -43,7 +43,7 @@ pub async fn start(call: Call, params: ThreadStartParams) -> Result<ThreadStarte
     if let Some(agent) = params.agent {
         return Err(RpcError::not_found("app", agent.app_id));
     }
-    let tools = declared(daemon, params.tools.as_deref().unwrap_or_default())?;
+    let tools = declared(daemon, params.tools.unwrap_or_default()).await?;
     let subscribe = params.subscribe.unwrap_or(true);
     if subscribe && !call.client.feed().has_room() {
         return Err(too_many_subscriptions());
@@ -88,7 +88,10 @@ pub async fn start(call: Call, params: ThreadStartParams) -> Result<ThreadStarte
 pub async fn resume(call: Call, params: ThreadResumeParams) -> Result<ThreadResumed, RpcError> {
     let daemon = &call.daemon;
     let thread = daemon.engine.thread(&params.thread_id)?;
-    let tools = params.tools.as_deref().map(|tools| declared(daemon, tools)).transpose()?;
+    let tools = match params.tools {
+        Some(tools) => Some(declared(daemon, tools).await?),
+        None => None,
+    };
     let subscribe = params.subscribe.unwrap_or(true);
     if subscribe && !call.client.feed().may_follow(&params.thread_id) {
         return Err(too_many_subscriptions());
@@ -269,9 +272,28 @@ pub(super) fn known_endpoint(daemon: &Daemon, id: Option<&EndpointId>) -> Result
     }
 }
 
-fn declared(daemon: &Daemon, tools: &[ToolDeclaration]) -> Result<Vec<Arc<ClientTool>>, RpcError> {
+async fn declared(daemon: &Daemon, tools: Vec<ToolDeclaration>) -> Result<Vec<Arc<ClientTool>>, RpcError> {
+    if tools.is_empty() {
+        return Ok(Vec::new());
+    }
     let ceiling_ms = daemon.catalogue.snapshot().settings.tool_ceiling_ms;
-    Ok(check_declarations(tools, &daemon.limits, ceiling_ms)?)
+    checked(tools, daemon.limits.clone(), ceiling_ms).await
+}
+
+/// Checks declarations beside everything else: a set of the largest schemas takes longer than anybody else should wait.
+async fn checked(
+    tools: Vec<ToolDeclaration>,
+    limits: Limits,
+    ceiling_ms: u64,
+) -> Result<Vec<Arc<ClientTool>>, RpcError> {
+    let checking = tokio::task::spawn_blocking(move || check_declarations(&tools, &limits, ceiling_ms));
+    match checking.await {
+        Ok(checked) => Ok(checked?),
+        Err(ended) => match ended.try_into_panic() {
+            Ok(panic) => std::panic::resume_unwind(panic),
+            Err(_) => Err(RpcError::new(ErrorDetail::ShuttingDown { grace_ms: 0 }, "The daemon is ending.")),
+        },
+    }
 }
 
 /// An `allow` on a tool that was never seen holds for the digest it has when it is (ruling 25).
@@ -312,3 +334,6 @@ fn read_link(text: &str) -> Result<Link, RpcError> {
         _ => Err(crate::page::PageError::MalformedCursor.into()),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -29,7 +29,7 @@ impl FileSecrets {
     /// When the file cannot be read, is not one of ours or of a newer version, or cannot be made.
     pub fn open(home: &Path) -> Result<Self, SecretError> {
         let path = home.join("secrets");
-        let bytes = match fs::read(&path) {
+        let bytes = match read(&path) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 let secrets = Self { path, contents: Mutex::new(Contents::new()) };
@@ -104,6 +104,14 @@ impl FileSecrets {
         *contents = changed;
         Ok(result)
     }
+}
+
+/// The bytes of the file. What is none, such as a pipe, is refused before anybody waits for it.
+fn read(path: &Path) -> std::io::Result<Vec<u8>> {
+    if !fs::metadata(path)?.is_file() {
+        return Err(std::io::Error::other("it is no file; move it away and start again"));
+    }
+    fs::read(path)
 }
 
 /// Reads the file. The errors of its parser quote what they could not read, so only the place is kept of them.

@@ -49,6 +49,15 @@ fn secrets_in_a_file_are_kept_over_a_restart_and_no_one_else_can_read_them() {
 }
 
 #[test]
+fn what_is_no_file_is_refused_and_never_waited_for() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("secrets");
+    rustix::fs::mkfifoat(rustix::fs::CWD, &path, rustix::fs::Mode::RUSR).unwrap();
+    let refused = FileSecrets::open(home.path()).unwrap_err();
+    assert!(refused.to_string().contains("it is no file"), "{refused}");
+}
+
+#[test]
 fn a_file_that_others_could_read_is_closed_to_them() {
     let home = tempfile::tempdir().unwrap();
     drop(FileSecrets::open(home.path()).unwrap());

@@ -163,6 +163,11 @@ async fn a_header_that_is_none_or_secret_or_ours_is_refused_by_name() {
         ("Cookie", "secret_header"),
         ("x-auth-token", "secret_header"),
         ("X-Session-Token", "secret_header"),
+        ("api_key", "secret_header"),
+        ("X-Auth-Key", "secret_header"),
+        ("PRIVATE-TOKEN", "secret_header"),
+        ("x-amz-security-token", "secret_header"),
+        ("X-Auth", "secret_header"),
         ("Host", "reserved_header"),
         ("Content-Length", "reserved_header"),
         ("Content-Type", "reserved_header"),
@@ -184,6 +189,7 @@ async fn a_header_that_is_none_or_secret_or_ours_is_refused_by_name() {
         ("a\tb", "not_a_header_value"),
         ("caf\u{e9}", "not_a_header_value"),
         ("Bearer sk-1", "secret_header"),
+        ("sk-1", "secret_header"),
         (&"v".repeat(2_049), "too_long"),
     ] {
         let result = change(&world, &id, json!({ "headers": { "x-title": value } })).await;

@@ -43,12 +43,13 @@ impl AppSource<'_> {
     /// Finds tools that were left out, and has them defined from the run's next step on.
     async fn search(&self, call: SourceCall) -> Result<SourceResult, CallFailure> {
         let query = tool_search::query(&call.arguments).to_owned();
-        let searched = self.reporter.look(move |turn, run_id| {
+        let searched = self.reporter.report(move |turn, run_id| {
             let left_out = toolbox::of_run(turn, run_id).left_out();
             let found = tool_search::found(&left_out, &query);
-            let names = found.iter().map(|tool| tool.flat_name.clone());
-            turn.live.pin(run_id, names.collect(), |run| turn.change.state.runs.contains_key(run));
-            tool_search::told(&query, &found, &left_out)
+            let told = tool_search::told(&query, &found, &left_out);
+            let names = found.iter().map(|tool| tool.flat_name.clone()).collect();
+            turn.change.pin_tools(run_id, names, tool_search::FOUND);
+            told
         });
         let text = searched.await.map_err(|_| CallFailure::Cancelled { sent: false })?;
         Ok(told(text, None))

@@ -100,6 +100,14 @@ fn choose(compacting: &Compacting<'_>) -> Option<Choice> {
             covered = chain::at_a_turn(messages, covered, place);
         }
     }
+    let unseen = chain::unseen(messages);
+    if covered > unseen && assembly.expected <= budgets.request {
+        // A model that is never shown what it asked for asks again. It fits this once, and goes when it is answered.
+        if tokens[..unseen].iter().sum::<u64>() <= 2 * summary_tokens {
+            return None;
+        }
+        covered = unseen;
+    }
     let is_summarised = messages.first().is_some_and(|first| first.message.summary);
     if covered <= usize::from(is_summarised) {
         return None;

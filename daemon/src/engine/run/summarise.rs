@@ -37,6 +37,9 @@ const FRAME_TOKENS: u64 = 400;
 /// A token is a word and a little more.
 const WORDS_PERCENT: u64 = 60;
 
+/// Why a summary that the output limit has cut is not whole.
+const CUT: &str = "The summary was cut by the model's output limit; `maxOutputTokens` of the endpoint may be too low.";
+
 /// Summarises for one compaction.
 pub struct Summariser<'a> {
     /// Who needs it.
@@ -98,6 +101,11 @@ impl Summariser<'_> {
                     let says = answer.text.trim();
                     if !says.is_empty() {
                         work.says = self.kept(says, self.summary_tokens);
+                        if answer.is_cut {
+                            // What it has not come to is told in first words, and asking again would end there again.
+                            work.trouble = Some(CUT.to_owned());
+                            return;
+                        }
                         work.done += taken;
                         continue;
                     }

@@ -51,9 +51,8 @@ pub fn of_turn(turn: &Turn<'_>) -> Toolbox {
 
 /// The tools of a thread as they are in a turn, for the model of this run.
 pub fn of_run(turn: &Turn<'_>, run_id: &RunId) -> Toolbox {
-    let endpoint = turn.state().runs.get(run_id).map(|state| &state.run.endpoint_id);
-    let pinned = turn.live.pinned.get(run_id).map_or(&[][..], Vec::as_slice);
-    of_endpoint(turn, endpoint, pinned)
+    let run = turn.state().runs.get(run_id);
+    of_endpoint(turn, run.map(|state| &state.run.endpoint_id), run.map_or(&[], |state| &state.pinned))
 }
 
 fn of_endpoint(turn: &Turn<'_>, endpoint: Option<&EndpointId>, pinned: &[String]) -> Toolbox {

@@ -172,7 +172,8 @@ async fn l24_a_refusal_that_names_the_window_is_believed_at_once() {
 #[tokio::test]
 async fn l24_whatever_the_summariser_does_the_thread_goes_on_and_no_failure_enters_the_models_view() {
     type Does = fn(Asked);
-    let ways: [(&str, Does); 4] = [
+    let ways: [(&str, Does); 5] = [
+        ("is cut by its output limit", |asked| asked.breaks_off("They", &[])),
         ("refuses", |asked| asked.refuses(RunErrorKind::Auth, "SECRET-FAILURE")),
         ("says nothing", |asked| asked.ends("")),
         ("overflows", |asked| asked.refuses(RunErrorKind::ContextWindow, "SECRET-FAILURE")),
@@ -270,6 +271,29 @@ async fn k26_within_a_turn_the_request_is_carried_and_batches_stay_whole() {
     let ended = life.ended(&thread, &run).await;
     assert_eq!((ended.steps, ended.outcome.unwrap().status), (13, OutcomeStatus::Completed));
     assert!(carried > 3, "{carried}");
+}
+
+#[tokio::test]
+async fn results_that_fit_are_shown_once_before_they_are_summarised() {
+    let (mut life, mut person) = (Life::first().await, Person::new("in-A"));
+    window(&life, Some(WINDOW)).await;
+    let thread = life.start(&person, plain(&["look"])).await;
+    let run = begin(&thread, "Look.").await;
+    life.asked().await.calls(&[("look", "{}"), ("look", "{}"), ("look", "{}")]);
+    for place in 0..3 {
+        let offered = person.offered("tool/call").await;
+        person.returns(&offered, &format!("Seen {place}: {}", "a thing ".repeat(900))).await;
+    }
+    let asked = life.asked().await;
+    assert!(!is_for_a_summary(&asked) && size(&asked) > 5_600, "{}", asked.history()[0]);
+    assert!(asked.history().last().unwrap().starts_with("tool: Seen 2"), "{:?}", asked.history().last());
+    asked.ends("Three things.");
+    life.ended(&thread, &run).await;
+    let run = begin(&thread, "And now?").await;
+    let (asked, _) = answerable(&mut life, WINDOW, |asked| asked.ends("They looked.")).await;
+    assert!(asked.history()[0].contains("They looked."), "{}", asked.history()[0]);
+    asked.ends("Nothing.");
+    life.ended(&thread, &run).await;
 }
 
 #[tokio::test]

@@ -1,5 +1,7 @@
 //! What stands before the chain, which tools a model is told of, and the preview of it all.
 
+use std::time::Duration;
+
 use ropewalk_protocol::{Capability, ContextLayerName, GrantAddParams, ToolState};
 use serde_json::{Value, json};
 
@@ -98,6 +100,24 @@ async fn tools_that_do_not_fit_are_left_out_found_by_a_search_and_then_called() 
     life.ended(&thread, &run).await;
     let preview = soon(thread.preview(thread.id().clone().into())).await.unwrap();
     assert!(preview.tools.left_out.contains(&first) && preview.tools.tokens <= 2_000, "{:?}", preview.tools);
+}
+
+#[tokio::test]
+async fn what_a_search_has_found_is_still_defined_after_a_crash() {
+    let (mut life, person) = (Life::first().await, Person::new("in-A"));
+    window(&life, Some(8_000)).await;
+    let thread = life.start(&person, many()).await;
+    let run = begin(&thread, "paint").await;
+    life.asked().await.calls(&[(SEARCH, r#"{"query": "tool 00"}"#)]);
+    let before = life.asked().await.request.tools.clone();
+    assert!(before.iter().any(|tool| tool.name == "tool_00"));
+
+    let mut life = life.crash(Duration::from_secs(1)).await;
+    let thread = life.thread(thread.id());
+    let asked = life.asked().await;
+    assert_eq!(asked.request.tools, before, "the same request is made again");
+    asked.ends("Done.");
+    life.ended(&thread, &run).await;
 }
 
 #[tokio::test]
