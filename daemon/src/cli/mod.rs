@@ -22,6 +22,7 @@ mod schema;
 mod seen;
 mod session;
 mod settings;
+mod stop;
 mod text;
 mod threads;
 mod transcript;
@@ -67,6 +68,8 @@ enum Command {
     Demo(demo::DemoArgs),
     Run(run::RunArgs),
     Resume(resume::ResumeArgs),
+    Stop(stop::StopArgs),
+    Skip(stop::SkipArgs),
     Threads(threads::ThreadsArgs),
     Context(context::ContextArgs),
     Endpoint(endpoint::EndpointArgs),
@@ -105,6 +108,8 @@ async fn run_command(command: Command, context: &Context) -> Exit {
         Command::Demo(args) => demo::run(args, context).await,
         Command::Run(args) => run::run(args, context).await,
         Command::Resume(args) => resume::run(args, context).await,
+        Command::Stop(args) => stop::stop(args, context).await,
+        Command::Skip(args) => stop::skip(args, context).await,
         Command::Threads(args) => threads::run(args, context).await,
         Command::Context(args) => context::run(args, context).await,
         Command::Endpoint(args) => endpoint::run(args, context).await,

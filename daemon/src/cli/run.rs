@@ -201,7 +201,8 @@ async fn say_if_queued(run: &Run, thread: &Thread, client: &Client, context: &Co
     let resume = is_behind_paused.then(|| format!("{} resume {}", context.environment.program(), thread.id()));
     context.out.aside(&waits(before, resume.as_deref()));
     if queue.held {
-        context.out.aside("  and they are held, because the last run ended badly: `run/skip` releases them");
+        let skip = format!("{} skip {}", context.environment.program(), thread.id());
+        context.out.aside(&format!("  and they are held, because the last run ended badly: `{skip}` releases them"));
     }
     Ok(())
 }

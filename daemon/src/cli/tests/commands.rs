@@ -349,3 +349,32 @@ async fn a_run_with_a_schema_prints_data_alone_and_a_paused_one_ends_the_command
     assert_eq!(done.json().last().unwrap()["run"]["reason"], "budget");
     bench.end().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_is_stopped_and_what_is_held_behind_it_skips_on_from_another_terminal() {
+    let bench = Bench::new().await;
+    bench.run(&["settings", "set", "--run-max-tokens", "1"]).await;
+    assert_eq!(bench.run(&["run", "call nothing\nthen say done"]).await.exit, Exit::PAUSED);
+    let listed = bench.run(&["threads"]).await;
+    let thread = listed.stdout.split_whitespace().next().unwrap();
+    let idle = bench.run(&["skip", thread]).await;
+    assert_eq!((idle.exit, &*idle.stdout), (Exit::DONE, "Nothing is held there.\n"), "{}", idle.stderr);
+
+    let thread_id = ropewalk_protocol::ThreadId::from(thread.to_owned());
+    let behind = bench.run(&["run", "--thread", thread, "say next"]);
+    let others = async {
+        // What is stopped before the input waits behind it leaves nothing to hold.
+        let (threads, branch) = (bench.running.daemon().engine.thread(&thread_id).unwrap(), thread_id.clone().into());
+        while threads.queue(Clone::clone(&branch)).await.unwrap().entries.is_empty() {
+            tokio::task::yield_now().await;
+        }
+        let stopped = bench.run(&["stop", thread]).await;
+        assert_eq!((stopped.exit, &*stopped.stdout), (Exit::DONE, "Nothing runs there any more.\n"));
+        let skipped = bench.run(&["skip", thread]).await;
+        assert_eq!((skipped.exit, &*skipped.stdout), (Exit::DONE, "The next input has begun.\n"));
+    };
+    let both = async { tokio::join!(behind, others) };
+    let (done, ()) = tokio::time::timeout(std::time::Duration::from_secs(60), both).await.unwrap();
+    assert_eq!((done.exit, &*done.stdout), (Exit::DONE, "next\n"), "{}", done.stderr);
+    bench.end().await;
+}
