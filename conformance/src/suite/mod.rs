@@ -278,6 +278,15 @@ scenarios! { $
             what_waits_begins_in_order_after_a_good_end
             a_bad_end_holds_what_waits_until_somebody_skips;
     }
+    queue_edits {
+        wire:
+            what_waits_is_reworded_reordered_and_taken_back_before_it_begins
+            an_order_of_other_inputs_is_a_conflict_with_the_one_there_is
+            an_input_that_has_begun_is_edited_no_more
+            ruling_1_a_held_queue_that_is_cleared_is_released
+            edits_at_once_end_in_one_queue_and_every_event_agrees;
+        clock:;
+    }
     refusing {
         wire:
             lines_that_are_no_json_get_a_parse_error_and_the_connection_goes_on

@@ -1,11 +1,11 @@
-//! `run/…` and `queue/…`: submitting work, waiting for it, stopping it.
+//! `run/…`: submitting work, waiting for it, stopping it.
 
 use std::{sync::Arc, time::Duration};
 
 use ropewalk_protocol::{
-    BranchId, ErrorDetail, Mode, Page, Queue, QueueListParams, RpcError, Run, RunId, RunListParams, RunParams,
-    RunResult, RunResumeParams, RunResumed, RunSkipParams, RunSkipped, RunStatus, RunStopParams, RunStopped,
-    RunSubmitParams, RunSubmitted, RunWaitParams, RunWaited, Seq, WaitUntil, WaitingKind,
+    BranchId, ErrorDetail, Mode, Page, RpcError, Run, RunId, RunListParams, RunParams, RunResult, RunResumeParams,
+    RunResumed, RunSkipParams, RunSkipped, RunStatus, RunStopParams, RunStopped, RunSubmitParams, RunSubmitted,
+    RunWaitParams, RunWaited, Seq, WaitUntil, WaitingKind,
 };
 
 use super::{caller::operation, check, threads::known_endpoint};
@@ -144,15 +144,6 @@ pub async fn resume(call: Call, params: RunResumeParams) -> Result<RunResumed, R
     let branch_id = params.branch_id.unwrap_or_else(|| BranchId::from(params.thread_id));
     call.keep_until_answered(call.client.feed().hold());
     thread.resume_run(branch_id, params.run_id, operation(&call)).await
-}
-
-/// `queue/list`
-///
-/// # Errors
-/// `notFound` (thread, branch), `unavailable`.
-pub async fn queue(call: Call, params: QueueListParams) -> Result<Queue, RpcError> {
-    let thread = call.daemon.engine.thread(&params.thread_id)?;
-    thread.queue(params.branch_id.unwrap_or_else(|| BranchId::from(params.thread_id))).await
 }
 
 fn request(call: &Call, params: RunSubmitParams) -> SubmitRequest {
