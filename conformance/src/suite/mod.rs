@@ -300,6 +300,16 @@ scenarios! { $
             ten_thousand_lines_of_garbage_end_neither_connection_nor_daemon;
         clock:;
     }
+    remarks {
+        wire:
+            transcript_h_a_steer_and_an_aside_join_at_the_next_step_boundary
+            transcript_h_on_an_idle_branch_an_aside_is_recorded_and_a_steer_refused
+            ruling_13_a_steer_of_another_run_is_a_conflict_with_the_one_under_way
+            a_remark_to_a_run_that_waits_for_a_person_joins_when_it_goes_on
+            a_run_that_ends_first_leaves_its_remarks_recorded_and_starts_nothing_for_them
+            a_submit_of_an_aside_that_waits_is_answered_when_the_run_it_joins_has_ended;
+        clock:;
+    }
     repeating {
         wire:
             each_mutating_method_is_done_once_for_one_operation_id
