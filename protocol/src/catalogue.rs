@@ -70,7 +70,7 @@ pub const METHODS: &[MethodEntry] = entries![method:
     ThreadStart, ThreadResume, ThreadRead, ThreadList, ThreadUpdate, ThreadArchive, ThreadMessages, ThreadEvents,
     ThreadSubscribe, ThreadUnsubscribe, ThreadTools,
     RunSubmit, RunStop, RunWait, RunRead, RunList, RunSkip, RunResume,
-    QueueList,
+    QueueList, QueueUpdate, QueueRemove, QueueClear, QueueReorder,
     InteractionList, InteractionSettle,
     ContextPreview,
     EndpointSet, EndpointRemove, EndpointList, EndpointTest,

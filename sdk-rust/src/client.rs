@@ -17,7 +17,9 @@ use crate::{
     environment::Places,
     events::{End, Hub},
     link::Link,
-    nouns::{Context, Daemon, Endpoints, Grants, Interactions, Policies, Projects, Runs, Secrets, Settings, Threads},
+    nouns::{
+        Context, Daemon, Endpoints, Grants, Interactions, Policies, Projects, Queue, Runs, Secrets, Settings, Threads,
+    },
     transport::{self, Duplex},
 };
 
@@ -145,6 +147,12 @@ impl Client {
     #[must_use]
     pub fn runs(&self) -> Runs {
         Runs::new(self.clone())
+    }
+
+    /// What waits on a branch.
+    #[must_use]
+    pub fn queue(&self) -> Queue {
+        Queue::new(self.clone())
     }
 
     /// Projects.

@@ -67,7 +67,7 @@ pub use duties::{Approval, InputReply, IntoApprovalAnswer, IntoInputAnswer, Ques
 pub use error::Error;
 pub use events::EventStream;
 pub use nouns::{
-    Context, Daemon, Endpoints, Grants, Interactions, Policies, Projects, Runs, Secrets, Settings, Threads,
+    Context, Daemon, Endpoints, Grants, Interactions, Policies, Projects, Queue, Runs, Secrets, Settings, Threads,
 };
 pub use run::{Input, Run, RunEvent, RunRequest, RunResult, RunStream, image, image_file};
 pub use thread::{Registration, ResumeThread, Resumed, StartThread, Thread};

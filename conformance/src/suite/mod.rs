@@ -278,6 +278,15 @@ scenarios! { $
             what_waits_begins_in_order_after_a_good_end
             a_bad_end_holds_what_waits_until_somebody_skips;
     }
+    queue_edits {
+        wire:
+            what_waits_is_reworded_reordered_and_taken_back_before_it_begins
+            an_order_of_other_inputs_is_a_conflict_with_the_one_there_is
+            an_input_that_has_begun_is_edited_no_more
+            ruling_1_a_held_queue_that_is_cleared_is_released
+            edits_at_once_end_in_one_queue_and_every_event_agrees;
+        clock:;
+    }
     refusing {
         wire:
             lines_that_are_no_json_get_a_parse_error_and_the_connection_goes_on
@@ -289,6 +298,16 @@ scenarios! { $
             parameters_that_do_not_fit_are_named_with_path_and_reason_and_never_repeated
             what_cannot_be_represented_is_refused_with_its_path_and_id
             ten_thousand_lines_of_garbage_end_neither_connection_nor_daemon;
+        clock:;
+    }
+    remarks {
+        wire:
+            transcript_h_a_steer_and_an_aside_join_at_the_next_step_boundary
+            transcript_h_on_an_idle_branch_an_aside_is_recorded_and_a_steer_refused
+            ruling_13_a_steer_of_another_run_is_a_conflict_with_the_one_under_way
+            a_remark_to_a_run_that_waits_for_a_person_joins_when_it_goes_on
+            a_run_that_ends_first_leaves_its_remarks_recorded_and_starts_nothing_for_them
+            a_submit_of_an_aside_that_waits_is_answered_when_the_run_it_joins_has_ended;
         clock:;
     }
     repeating {

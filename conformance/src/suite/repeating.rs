@@ -85,6 +85,8 @@ struct Things {
     policy: Value,
     thread: Value,
     held: Value,
+    busy: Value,
+    waiting: Value,
     asking: Value,
     paused: Value,
     endpoints: [Value; 2],
@@ -109,6 +111,10 @@ impl Things {
         bot.call("run/submit", submit(&held, "sleep 600000")).await;
         bot.call("run/submit", submit(&held, "say waits")).await;
         bot.call("run/stop", json!({"threadId": held})).await;
+        // An input that waits behind a run.
+        let busy = bot.start(&[]).await;
+        bot.call("run/submit", submit(&busy, "sleep 600000")).await;
+        let waiting = bot.call("run/submit", submit(&busy, "say waits")).await["messageId"].clone();
         let asks = bot.start(&[tool_with("act", json!({"approval": "ask"}))]).await;
         bot.call("run/submit", submit(&asks, "call act")).await;
         let asking = bot.asked("approval/request").await["params"]["interactionId"].clone();
@@ -119,12 +125,13 @@ impl Things {
         bot.call("run/wait", json!({"runId": run, "until": "blocked"})).await;
         bot.call("settings/update", json!({"runMaxTokens": null})).await;
         let endpoints = [endpoints[0].clone(), endpoints[1].clone()];
-        Self { project, grant, policy, thread, held, asking, paused, endpoints }
+        Self { project, grant, policy, thread, held, busy, waiting, asking, paused, endpoints }
     }
 
     /// A body of each mutating method, and another one.
     fn bodies(&self, method: &str) -> (Value, Value) {
-        let Self { project, grant, policy, thread, held, asking, paused, endpoints: [first, second] } = self;
+        let Self { project, grant, policy, thread, held, asking, paused, endpoints: [first, second], .. } = self;
+        let (busy, waiting) = (&self.busy, &self.waiting);
         let (mut body, field, other) = match method {
             "settings/update" => (json!({"approvalMs": 5_000}), "approvalMs", json!(6_000)),
             "project/create" => (json!({"name": "one"}), "name", json!("two")),
@@ -146,6 +153,12 @@ impl Things {
             "run/stop" => (json!({"threadId": thread}), "runId", json!("x")),
             "run/resume" => (json!({"threadId": paused}), "branchId", json!("x")),
             "run/skip" => (json!({"threadId": held}), "branchId", json!("x")),
+            "queue/update" => {
+                (json!({"threadId": busy, "messageId": waiting, "input": text("one")}), "input", text("two"))
+            }
+            "queue/remove" => (json!({"threadId": busy, "messageId": waiting}), "messageId", json!("x")),
+            "queue/clear" => (json!({"threadId": busy}), "branchId", json!("x")),
+            "queue/reorder" => (json!({"threadId": busy, "messageIds": []}), "messageIds", json!(["x"])),
             "interaction/settle" => (
                 json!({"interactionId": asking, "answer": {"decision": "decline"}}),
                 "answer",
@@ -177,6 +190,7 @@ impl Things {
         let threads = bot.call("thread/list", json!({"sort": "created"})).await;
         seen.push(json!(threads["items"].as_array().unwrap().len()));
         seen.push(bot.call("thread/read", json!({"threadId": self.thread})).await["thread"]["revision"].clone());
+        seen.push(bot.call("queue/list", json!({"threadId": self.busy})).await);
         seen
     }
 }

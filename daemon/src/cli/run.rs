@@ -190,7 +190,7 @@ async fn thread(args: &RunArgs, client: &Client) -> Result<Thread, Failure> {
 /// An input that waits shows nothing for a while; who typed it should know why.
 async fn say_if_queued(run: &Run, thread: &Thread, client: &Client, context: &Context) -> Result<(), Failure> {
     let params = QueueListParams { thread_id: thread.id().clone(), branch_id: Some(run.branch_id().clone()) };
-    let queue = client.runs().queue(params).await?;
+    let queue = client.queue().list(params).await?;
     let Some(before) = queue.entries.iter().position(|entry| entry.message_id == *run.message_id()) else {
         return Ok(());
     };

@@ -3,13 +3,13 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use ropewalk_protocol::{
-    Branch, BranchId, CallId, ClientRef, Event, InteractionBody, InteractionState, Item, ItemBody, QueueChange,
-    QueueChanged, Run, RunId, RunStatus, Seq, Thread, Timestamp,
+    Branch, BranchId, CallId, ClientRef, Event, InteractionBody, InteractionState, Item, ItemBody, Run, RunId,
+    RunStatus, Seq, Thread, Timestamp,
 };
 
 use super::{
-    AnsweredCall, Batch, BatchCall, BranchState, Fact, Joined, Link, QueuedInput, QueuedRun, RunState, Summary,
-    ThreadState, ToolSet, runs::Ends as _,
+    AnsweredCall, Batch, BatchCall, BranchState, Fact, Joined, Link, RunState, Summary, ThreadState, ToolSet,
+    runs::Ends as _,
 };
 
 impl ThreadState {
@@ -152,15 +152,6 @@ impl ThreadState {
         Some(state)
     }
 
-    fn apply_queued(&mut self, queued: &QueuedRun) {
-        for (id, branch) in &mut self.branches {
-            if let Some(input) = branch.queue.iter_mut().find(|input| input.entry.run_id == queued.run_id) {
-                input.run = queued.clone();
-                self.touched.queued.insert((id.clone(), queued.run_id.clone()));
-            }
-        }
-    }
-
     fn note_order(&mut self) {
         self.touched.ordered_before.get_or_insert((self.thread.archived, self.thread.updated_at));
     }
@@ -178,54 +169,6 @@ impl ThreadState {
             || BranchState { branch: branch.clone(), head: None, summary: None, queue: VecDeque::new(), bad_end: None };
         let known = known.unwrap_or_else(fresh);
         self.branches.insert(branch.branch_id.clone(), BranchState { branch: branch.clone(), ..known });
-    }
-
-    fn apply_queue(&mut self, change: &QueueChanged) {
-        let Some(state) = self.branches.get_mut(&change.branch_id) else { return };
-        self.touched.branches.insert(change.branch_id.clone());
-        let touched = |run_id: &RunId| (change.branch_id.clone(), run_id.clone());
-        state.branch.queue.held = change.held;
-        match change.change {
-            QueueChange::Added => {
-                if let Some(entry) = &change.entry {
-                    let run = QueuedRun::plain(&entry.run_id);
-                    let place = state.queue.back().map_or(0, |last| last.place + 1);
-                    state.queue.push_back(QueuedInput { entry: entry.clone(), run, seq: self.thread.seq, place });
-                    self.touched.queued.insert(touched(&entry.run_id));
-                }
-            }
-            QueueChange::Edited => {
-                if let Some(entry) = &change.entry
-                    && let Some(input) = state.queue.iter_mut().find(|i| i.entry.message_id == entry.message_id)
-                {
-                    input.entry = entry.clone();
-                    self.touched.queued.insert(touched(&entry.run_id));
-                }
-            }
-            QueueChange::Removed | QueueChange::Started => {
-                if let Some(at) =
-                    state.queue.iter().position(|i| Some(&i.entry.message_id) == change.message_id.as_ref())
-                    && let Some(input) = state.queue.remove(at)
-                {
-                    self.touched.queued.insert(touched(&input.entry.run_id));
-                    if change.change == QueueChange::Removed {
-                        self.touched.dropped.push(input.entry.run_id);
-                    }
-                }
-            }
-            QueueChange::Moved => {
-                let order = change.order.as_deref().unwrap_or_default();
-                let place = |input: &QueuedInput| order.iter().position(|id| *id == input.entry.message_id);
-                state.queue.make_contiguous().sort_by_key(|input| place(input).unwrap_or(usize::MAX));
-                for (input, place) in state.queue.iter_mut().zip(0..) {
-                    input.place = place;
-                    self.touched.queued.insert(touched(&input.entry.run_id));
-                }
-            }
-            QueueChange::Released => state.bad_end = None,
-            QueueChange::Held => {}
-        }
-        state.branch.queue.length = state.queue.len() as u64;
     }
 
     fn apply_run_started(&mut self, run: &Run, at: Timestamp) {
@@ -272,7 +215,11 @@ impl ThreadState {
         {
             self.first_line = content.iter().find_map(ropewalk_protocol::Part::as_text).map(first_line);
         }
-        let Some(run_id) = &item.run_id else { return };
+        let Some(run_id) = &item.run_id else {
+            self.note_order();
+            self.thread.updated_at = at;
+            return;
+        };
         let Some(state) = self.run_mut(run_id) else { return };
         state.open_items.remove(&item.item_id);
         state.checkpoints.remove(&item.item_id);

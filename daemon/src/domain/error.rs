@@ -1,6 +1,6 @@
 //! Why an operation on a thread is refused.
 
-use ropewalk_protocol::{BranchId, ClientRef, RunId, RunStatus};
+use ropewalk_protocol::{BranchId, ClientRef, MessageId, RunId, RunStatus};
 
 /// Why an operation on a thread is refused. Nothing has changed then.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -20,6 +20,21 @@ pub enum DomainError {
     /// Too many inputs wait on the branch.
     #[error("{0} inputs wait on this branch already")]
     QueueFull(u64),
+    /// No such input waits on the branch: it never did, was taken back, or has begun.
+    #[error("no input {0} waits on this branch")]
+    NotQueued(MessageId),
+    /// The input that waits may not be changed.
+    #[error("the input {0} may not be changed")]
+    NotEditable(MessageId),
+    /// Something else waits on the branch than what was named.
+    #[error("{} other inputs wait on this branch", .0.len())]
+    OtherEntries(Vec<MessageId>),
+    /// Another run is under way than the one that was expected.
+    #[error("the run {0} is under way")]
+    OtherRun(RunId),
+    /// Nothing is under way that could be steered.
+    #[error("nothing runs on this branch")]
+    NothingToSteer,
     /// The thread header has another revision.
     #[error("the thread is at revision {current}")]
     Revision {

@@ -17,13 +17,16 @@ mod interactions;
 mod notes;
 mod pausing;
 mod queue;
+mod queue_edits;
 mod recovery;
+mod remarks;
 mod repeats;
 mod runs;
 mod state;
 mod steps;
 mod summary;
 mod tool_sets;
+mod waiting;
 
 #[cfg(test)]
 pub(crate) mod tests;
@@ -40,6 +43,7 @@ pub use interactions::{Opening, Settlement};
 pub use notes::Notice;
 pub use pausing::PauseReason;
 pub use queue::{Submission, Submitted, queued_run};
+pub use remarks::{Remark, Remarked};
 pub use repeats::Repeats;
 pub use runs::Partial;
 pub use state::{Batch, BatchCall, BranchState, QueuedInput, RunState, ThreadState, ToolSet, Touched};

@@ -93,7 +93,7 @@ impl Change<'_> {
         if branch.branch.active_run_id.is_some() || branch.branch.queue.held {
             return None;
         }
-        let next = branch.queue.front()?.clone();
+        let next = branch.queue.iter().find(|input| input.begins_a_run())?.clone();
         let run_id = next.entry.run_id.clone();
         self.event(Event::QueueChanged(QueueChanged {
             branch_id: branch_id.clone(),
@@ -126,24 +126,15 @@ impl Change<'_> {
         (true, self.start_next(branch_id))
     }
 
-    /// Takes an input out of the queue it waits in. `false` when the run waits in none.
+    /// Takes the input of a run out of the queue it waits in. `false` when the run waits in none.
     pub fn drop_queued(&mut self, run_id: &RunId) -> bool {
         let found = self.state.branches.iter().find_map(|(id, branch)| {
-            let input = branch.queue.iter().find(|input| input.entry.run_id == *run_id)?;
-            let left = branch.branch.queue.length - 1;
-            Some((id.clone(), input.entry.message_id.clone(), left, branch.branch.queue.held))
+            let mut own = branch.queue.iter().filter(|input| input.begins_a_run());
+            let input = own.find(|input| input.entry.run_id == *run_id)?;
+            Some((id.clone(), input.entry.message_id.clone()))
         });
-        let Some((branch_id, message_id, length, held)) = found else { return false };
-        self.event(Event::QueueChanged(QueueChanged {
-            branch_id,
-            // A branch with nothing waiting is never held (ruling 1).
-            held: held && length > 0,
-            length,
-            change: QueueChange::Removed,
-            entry: None,
-            message_id: Some(message_id),
-            order: None,
-        }));
+        let Some((branch_id, message_id)) = found else { return false };
+        self.take_out(&branch_id, &message_id);
         true
     }
 

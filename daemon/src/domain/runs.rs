@@ -78,6 +78,7 @@ impl Change<'_> {
             change_set,
         });
         self.effect(Effect::Abandon(run_id.clone()));
+        self.record_remarks(&branch_id);
         let waits = self.state.branches.get(&branch_id).is_some_and(|branch| !branch.queue.is_empty());
         match (waits, completed) {
             (false, _) => {}

@@ -146,8 +146,8 @@ pub struct Touched {
     pub ordered_before: Option<(bool, Timestamp)>,
     /// Branches.
     pub branches: BTreeSet<BranchId>,
-    /// Inputs that were put into a queue, changed in it or taken out of it, by the branch and their runs.
-    pub queued: BTreeSet<(BranchId, RunId)>,
+    /// Inputs that were put into a queue, changed in it or taken out of it, by the branch and their messages.
+    pub queued: BTreeSet<(BranchId, MessageId)>,
     /// Runs that began or changed.
     pub runs: BTreeSet<RunId>,
     /// Runs that ended, as they ended.

@@ -15,7 +15,7 @@ use super::{
     storage_error,
 };
 use crate::{
-    domain::RunState,
+    domain::{QueuedInput, RunState},
     store::{Key, Scan, Store, keys},
     tools::ToolSpec,
 };
@@ -74,9 +74,11 @@ pub fn counts(shared: &Shared) -> Result<(BTreeMap<RunStatus, u64>, u64), RpcErr
         let state: RunState = rows::parse(&key, &bytes).map_err(|error| storage_error(&error))?;
         *runs.entry(state.run.state).or_default() += 1;
     }
-    let queued = scan(shared, Key::of(&["queue"]))?.len() as u64;
-    if queued > 0 {
-        *runs.entry(RunStatus::Queued).or_default() += queued;
+    for (key, bytes) in scan(shared, Key::of(&["queue"]))? {
+        let input: QueuedInput = rows::parse(&key, &bytes).map_err(|error| storage_error(&error))?;
+        if input.begins_a_run() {
+            *runs.entry(RunStatus::Queued).or_default() += 1;
+        }
     }
     let interactions = scan(shared, Key::of(&["interaction"]))?.len() as u64;
     Ok((runs, interactions))

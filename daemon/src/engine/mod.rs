@@ -34,7 +34,9 @@ use ropewalk_protocol::{InteractionId, Policy, RpcError, Run, RunId, RunStatus, 
 pub use actor::Job;
 pub use attached::{AttachedClient, ConnectionId, Offer, Subscriber};
 pub use bus::{Batch, Bus, Cursor, Wants};
-pub use operations::{Answering, HeaderPatch, Resume, Resumed, StartRequest, Started, StopTarget, SubmitRequest};
+pub use operations::{
+    Answering, HeaderPatch, QueueEdit, RemarkRequest, Resume, Resumed, StartRequest, Started, StopTarget, SubmitRequest,
+};
 pub use rows::ThreadProjector;
 pub use shared::{Shared, storage_error};
 pub use thread::ThreadHandle;

@@ -6,7 +6,8 @@ use std::{
 };
 
 use ropewalk_protocol::{
-    Branch, BranchId, ClientRef, Event, Interaction, InteractionId, Origin, Run, RunId, Seq, Thread, ThreadId,
+    Branch, BranchId, ClientRef, Event, Interaction, InteractionId, MessageId, Origin, Run, RunId, Seq, Thread,
+    ThreadId,
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::value::RawValue;
@@ -103,8 +104,8 @@ pub fn changed(state: &mut ThreadState, record: &Record) -> Result<Vec<RowChange
         let row = state.branches.get(branch_id).map(branch_row);
         put_or_delete(&mut rows, key, row.as_ref())?;
     }
-    for (branch_id, run_id) in &touched.queued {
-        queued_input(&mut rows, state, branch_id, run_id)?;
+    for (branch_id, message_id) in &touched.queued {
+        queued_input(&mut rows, state, branch_id, message_id)?;
     }
     for owner in &touched.tool_sets {
         let key = keys::part("tools", &id, &format!("{}\u{1}{}", owner.client_name, owner.instance_id));
@@ -242,20 +243,20 @@ fn tool_set_row(owner: &ClientRef, set: &ToolSet) -> ToolSetRow {
 }
 
 /// An input that waits has a row of its own, or a long queue would be written anew with every change of it; and so has
-/// its run, so that it can be read and waited for by its id.
+/// its run where it begins one, so that it can be read and waited for by its id.
 fn queued_input(
     rows: &mut Vec<RowChange>,
     state: &ThreadState,
     branch_id: &BranchId,
-    run_id: &RunId,
+    message_id: &MessageId,
 ) -> Result<(), StoreError> {
     let queue = state.branches.get(branch_id).map(|branch| &branch.queue);
-    let input = queue.and_then(|queue| queue.iter().rev().find(|input| input.entry.run_id == *run_id));
-    let key = keys::part("queue", &state.thread.thread_id, &format!("{branch_id}\u{1}{run_id}"));
+    let input = queue.and_then(|queue| queue.iter().rev().find(|input| input.entry.message_id == *message_id));
+    let key = keys::part("queue", &state.thread.thread_id, &format!("{branch_id}\u{1}{message_id}"));
     put_or_delete(rows, key, input)?;
-    let Some(input) = input else { return Ok(()) };
+    let Some(input) = input.filter(|input| input.begins_a_run()) else { return Ok(()) };
     let run = crate::domain::queued_run(&state.thread, branch_id, input);
-    put(rows, keys::run(run_id), &RunRow { run, from_seq: input.seq })
+    put(rows, keys::run(&input.entry.run_id), &RunRow { run, from_seq: input.seq })
 }
 
 fn runs(rows: &mut Vec<RowChange>, state: &ThreadState, touched: &crate::domain::Touched) -> Result<(), StoreError> {

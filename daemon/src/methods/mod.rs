@@ -9,6 +9,7 @@ pub mod grants;
 pub mod interactions;
 pub mod policies;
 pub mod projects;
+pub mod queue;
 pub mod runs;
 pub mod settings;
 mod table;

@@ -1,19 +1,19 @@
-//! `run/…` and `queue/…`: submitting work, waiting for it, stopping it.
+//! `run/…`: submitting work, waiting for it, stopping it.
 
 use std::{sync::Arc, time::Duration};
 
 use ropewalk_protocol::{
-    BranchId, ErrorDetail, Mode, Page, Queue, QueueListParams, RpcError, Run, RunId, RunListParams, RunParams,
-    RunResult, RunResumeParams, RunResumed, RunSkipParams, RunSkipped, RunStatus, RunStopParams, RunStopped,
-    RunSubmitParams, RunSubmitted, RunWaitParams, RunWaited, Seq, WaitUntil, WaitingKind,
+    BranchId, ErrorDetail, Mode, Page, RpcError, Run, RunId, RunListParams, RunParams, RunResult, RunResumeParams,
+    RunResumed, RunSkipParams, RunSkipped, RunStatus, RunStopParams, RunStopped, RunSubmitParams, RunSubmitted,
+    RunWaitParams, RunWaited, Seq, WaitUntil, WaitingKind,
 };
 
 use super::{caller::operation, check, threads::known_endpoint};
 use crate::{
     clock::Clock,
     dispatch::Call,
-    domain::Submission,
-    engine::{StopTarget, SubmitRequest, ThreadHandle, lookup, storage_error},
+    domain::{Remark, Submission},
+    engine::{RemarkRequest, StopTarget, SubmitRequest, ThreadHandle, lookup, storage_error},
     page::PageQuery,
 };
 
@@ -25,35 +25,35 @@ const MAX_WAIT_MS: u64 = 600_000;
 /// `run/submit`
 ///
 /// # Errors
-/// `notFound` (thread, branch, endpoint), `invalidParams`, `tooLarge` (image, input), `overloaded` (queue), `unavailable`.
+/// `notFound` (thread, branch, endpoint), `invalidParams`, `tooLarge` (image, input), `overloaded` (queue), `unavailable`;
+/// for a steer `conflict` and `invalidState`.
 pub async fn submit(call: Call, params: RunSubmitParams) -> Result<RunSubmitted, RpcError> {
     if let Some(damage) = call.daemon.catalogue.damage() {
         return Err(storage_error(damage));
     }
     let thread = call.daemon.engine.thread(&params.thread_id)?;
-    check_built(&params)?;
+    check_mode(&params)?;
     check::input(&params.input)?;
     check::output_schema(params.output_schema.as_ref())?;
     known_endpoint(&call.daemon, params.endpoint_id.as_ref())?;
     let wait_ms = check::range("/waitTimeoutMs", params.wait_timeout_ms.unwrap_or(WAIT_MS), MIN_WAIT_MS, MAX_WAIT_MS)?;
     let waits = params.wait.unwrap_or(false);
-    let submitted = match &call.replay {
+    let answer = match &call.replay {
         Some(stored) => stored_answer(stored)?,
         None => {
             if !waits {
                 call.keep_until_answered(call.client.feed().hold());
             }
-            let request = request(&call, params);
-            thread.submit(request).await?
+            submitted(&call, &thread, params).await?
         }
     };
     if !waits {
-        return Ok(submitted);
+        return Ok(answer);
     }
     call.committed();
-    let Some(run_id) = submitted.run_id.clone() else { return Ok(submitted) };
+    let Some(run_id) = answer.run_id.clone() else { return Ok(answer) };
     let waited = wait_for(&thread, &call, &run_id, WaitUntil::Terminal, wait_ms).await?;
-    Ok(RunSubmitted { run: Some(waited.run), timed_out: Some(waited.timed_out), ..submitted })
+    Ok(RunSubmitted { run: Some(waited.run), timed_out: Some(waited.timed_out), ..answer })
 }
 
 /// `run/stop`
@@ -146,49 +146,55 @@ pub async fn resume(call: Call, params: RunResumeParams) -> Result<RunResumed, R
     thread.resume_run(branch_id, params.run_id, operation(&call)).await
 }
 
-/// `queue/list`
-///
-/// # Errors
-/// `notFound` (thread, branch), `unavailable`.
-pub async fn queue(call: Call, params: QueueListParams) -> Result<Queue, RpcError> {
-    let thread = call.daemon.engine.thread(&params.thread_id)?;
-    thread.queue(params.branch_id.unwrap_or_else(|| BranchId::from(params.thread_id))).await
-}
-
-fn request(call: &Call, params: RunSubmitParams) -> SubmitRequest {
-    SubmitRequest {
-        submission: Submission {
-            branch_id: params.branch_id.unwrap_or_else(|| BranchId::from(params.thread_id)),
-            input: params.input,
-            operation_id: params.operation_id,
-            asked_endpoint: params.endpoint_id,
-            unattended: params.unattended.unwrap_or_default(),
-            output_schema: params.output_schema,
-        },
-        operation: operation(call),
+/// Submits what the parameters say, as their mode has it.
+async fn submitted(call: &Call, thread: &ThreadHandle, params: RunSubmitParams) -> Result<RunSubmitted, RpcError> {
+    let branch_id = params.branch_id.unwrap_or_else(|| BranchId::from(params.thread_id));
+    let (input, operation) = (params.input, operation(call));
+    if params.mode.unwrap_or_default() != Mode::Queue {
+        let remark = Remark { branch_id, input, steers: params.expected_run_id };
+        return thread.remark(RemarkRequest { remark, operation }).await;
     }
+    let submission = Submission {
+        branch_id,
+        input,
+        operation_id: params.operation_id,
+        asked_endpoint: params.endpoint_id,
+        unattended: params.unattended.unwrap_or_default(),
+        output_schema: params.output_schema,
+    };
+    thread.submit(SubmitRequest { submission, operation }).await
 }
 
-/// What the wire names and this build does not have yet is refused by name, never ignored (ruling 51).
-fn check_built(params: &RunSubmitParams) -> Result<(), RpcError> {
+/// What does not go with a mode, or is not in this build yet, is refused by name, never ignored (ruling 51).
+fn check_mode(params: &RunSubmitParams) -> Result<(), RpcError> {
     let mode = params.mode.unwrap_or_default();
-    if mode != Mode::Queue {
-        let message = "This build knows the mode queue only. Leave mode out, or submit when the branch is idle.";
+    if matches!(mode, Mode::Fork | Mode::Replace) {
+        let message = "This build knows the modes queue, aside and steer. Choose one of them, or leave mode out.";
         return Err(RpcError::invalid_params("/mode", "not_built", message));
     }
-    let unbuilt = [
-        ("/fromMessageId", params.from_message_id.is_some()),
-        ("/expectedRunId", params.expected_run_id.is_some()),
-        ("/title", params.title.is_some()),
+    let unbuilt = [("/fromMessageId", params.from_message_id.is_some()), ("/title", params.title.is_some())];
+    if let Some((path, _)) = unbuilt.into_iter().find(|(_, given)| *given) {
+        let message = format!("This build does not know {} yet. Leave it out.", &path[1..]);
+        return Err(RpcError::invalid_params(path, "not_built", message));
+    }
+    if mode == Mode::Steer && params.expected_run_id.is_none() {
+        let message = "A steer names the run it is meant for as expectedRunId. Add it, or submit with mode aside.";
+        return Err(RpcError::invalid_params("/expectedRunId", "required", message));
+    }
+    if mode != Mode::Steer && params.expected_run_id.is_some() {
+        let message = "expectedRunId goes with mode steer. Leave it out, or submit with mode steer.";
+        return Err(RpcError::invalid_params("/expectedRunId", "not_of_mode", message));
+    }
+    let of_a_run = [
+        ("/endpointId", params.endpoint_id.is_some()),
+        ("/outputSchema", params.output_schema.is_some()),
+        ("/unattended", params.unattended.is_some()),
     ];
-    match unbuilt.into_iter().find(|(_, given)| *given) {
+    match of_a_run.into_iter().find(|(_, given)| *given && mode != Mode::Queue) {
         Some((path, _)) => {
-            let name = path.trim_start_matches('/');
-            Err(RpcError::invalid_params(
-                path,
-                "not_built",
-                format!("This build does not know {name} yet. Leave it out."),
-            ))
+            let message =
+                format!("An aside or a steer has no run of its own that {} could be for. Leave it out.", &path[1..]);
+            Err(RpcError::invalid_params(path, "not_of_mode", message))
         }
         None => Ok(()),
     }

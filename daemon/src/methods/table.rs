@@ -2,7 +2,7 @@
 
 use ropewalk_protocol as p;
 
-use super::{context, daemon, endpoints, grants, interactions, policies, projects, runs, settings, threads};
+use super::{context, daemon, endpoints, grants, interactions, policies, projects, queue, runs, settings, threads};
 use crate::dispatch::Table;
 
 /// The table of all methods. A test holds it against the catalogue.
@@ -51,7 +51,11 @@ pub fn table() -> Table {
         .on::<p::RunList>(runs::list)
         .on::<p::RunSkip>(runs::skip)
         .on::<p::RunResume>(runs::resume)
-        .on::<p::QueueList>(runs::queue)
+        .on::<p::QueueList>(queue::list)
+        .on::<p::QueueUpdate>(queue::update)
+        .on::<p::QueueRemove>(queue::remove)
+        .on::<p::QueueClear>(queue::clear)
+        .on::<p::QueueReorder>(queue::reorder)
         .on::<p::ContextPreview>(context::preview)
         .on::<p::InteractionList>(interactions::list)
         .on::<p::InteractionSettle>(interactions::settle);

@@ -7,6 +7,7 @@ mod from_daemon;
 mod interactions;
 mod policies;
 mod projects;
+mod queue;
 mod runs;
 mod threads;
 
@@ -20,6 +21,7 @@ pub use from_daemon::*;
 pub use interactions::*;
 pub use policies::*;
 pub use projects::*;
+pub use queue::*;
 pub use runs::*;
 pub use threads::*;
 

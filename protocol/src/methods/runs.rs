@@ -1,4 +1,4 @@
-//! Runs and the queue of a branch.
+//! Runs.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use super::methods;
 use crate::{
-    BranchId, Cursor, EndpointId, MessageId, Mode, OperationId, Page, Part, ProjectId, QueueEntry, Run, RunId,
-    RunStatus, Seq, ThreadId, Unattended,
+    BranchId, Cursor, EndpointId, MessageId, Mode, OperationId, Page, Part, ProjectId, Run, RunId, RunStatus, Seq,
+    ThreadId, Unattended,
 };
 
 methods! {
@@ -25,8 +25,6 @@ methods! {
     RunSkip = "run/skip"(RunSkipParams) -> RunSkipped, ToDaemon, changes, Work;
     /// Let a paused run go on under its id, with its whole budget.
     RunResume = "run/resume"(RunResumeParams) -> RunResumed, ToDaemon, changes, Work;
-    /// What waits on a branch.
-    QueueList = "queue/list"(QueueListParams) -> Queue, ToDaemon, reads, Work;
 }
 
 /// Parameters of `run/submit`.
@@ -256,24 +254,4 @@ pub struct RunResumed {
     pub run: Run,
     /// Whether this is the stored answer of an operation that was asked for before.
     pub replayed: bool,
-}
-
-/// Parameters of `queue/list`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct QueueListParams {
-    /// The thread.
-    pub thread_id: ThreadId,
-    /// The branch; the original one unless given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub branch_id: Option<BranchId>,
-}
-
-/// What waits on a branch.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Queue {
-    /// The entries, first in line first.
-    pub entries: Vec<QueueEntry>,
-    /// Whether they are held after a bad end.
-    pub held: bool,
 }

@@ -38,8 +38,8 @@ pub(crate) fn types() -> BTreeMap<&'static str, Types> {
         Initialize DaemonStatus DaemonShutdown ProjectCreate ProjectRead ProjectList ProjectUpdate ProjectEnsure GrantAdd
         GrantRemove GrantList PolicySet PolicyRemove PolicyList ThreadStart ThreadResume ThreadRead ThreadList
         ThreadUpdate ThreadArchive ThreadMessages ThreadEvents ThreadSubscribe ThreadUnsubscribe ThreadTools RunSubmit
-        RunStop RunWait RunRead RunList RunSkip RunResume QueueList InteractionList InteractionSettle ContextPreview EndpointSet EndpointRemove
-        EndpointList EndpointTest SecretSet SecretRemove SettingsRead SettingsUpdate ToolCall ApprovalAsk InputAsk
+        RunStop RunWait RunRead RunList RunSkip RunResume QueueList QueueUpdate QueueRemove QueueClear QueueReorder InteractionList
+        InteractionSettle ContextPreview EndpointSet EndpointRemove EndpointList EndpointTest SecretSet SecretRemove SettingsRead SettingsUpdate ToolCall ApprovalAsk InputAsk
         ;
         ThreadEventSent DataChanged Navigate InteractionSettledSent InteractionInvalidAnswer ToolProgressSent CancelRequest
     ]

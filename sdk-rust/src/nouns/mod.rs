@@ -6,6 +6,7 @@ mod endpoints;
 mod interactions;
 mod policies;
 mod projects;
+mod queue;
 mod runs;
 mod threads;
 
@@ -15,6 +16,7 @@ pub use endpoints::{Endpoints, Secrets};
 pub use interactions::Interactions;
 pub use policies::Policies;
 pub use projects::{Grants, Projects};
+pub use queue::Queue;
 pub use runs::Runs;
 pub use threads::Threads;
 

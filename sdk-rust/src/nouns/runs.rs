@@ -24,8 +24,6 @@ impl Runs {
         skip = RunSkip;
         /// Lets a paused run go on under its id, with its whole budget.
         resume = RunResume;
-        /// What waits on a branch.
-        queue = QueueList;
     }
 
     /// A run.

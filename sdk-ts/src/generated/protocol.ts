@@ -2008,12 +2008,65 @@ export interface Queue {
   /** Whether they are held after a bad end. */
   held: boolean;
 }
+/** Parameters of `queue/clear`. */
+export interface QueueClearParams {
+  /** The thread. */
+  threadId: ThreadId;
+  /** The branch; the original one unless given. */
+  branchId?: BranchId;
+  /** Makes a repeat recognisable. */
+  operationId?: OperationId;
+}
+/** The answer to a change of what waits on a branch. */
+export interface QueueEdited {
+  /** The entries that wait now, first in line first. */
+  entries: QueueEntry[];
+  /** Whether they are held after a bad end. */
+  held: boolean;
+  /** Whether this is the stored answer of an operation that was asked for before. */
+  replayed: boolean;
+}
 /** Parameters of `queue/list`. */
 export interface QueueListParams {
   /** The thread. */
   threadId: ThreadId;
   /** The branch; the original one unless given. */
   branchId?: BranchId;
+}
+/** Parameters of `queue/remove`. */
+export interface QueueRemoveParams {
+  /** The thread. */
+  threadId: ThreadId;
+  /** The branch; the original one unless given. */
+  branchId?: BranchId;
+  /** The message the input becomes. */
+  messageId: MessageId;
+  /** Makes a repeat recognisable. */
+  operationId?: OperationId;
+}
+/** Parameters of `queue/reorder`. */
+export interface QueueReorderParams {
+  /** The thread. */
+  threadId: ThreadId;
+  /** The branch; the original one unless given. */
+  branchId?: BranchId;
+  /** The messages of all that waits, each once, first in line first: at most 1,000. */
+  messageIds: MessageId[];
+  /** Makes a repeat recognisable. */
+  operationId?: OperationId;
+}
+/** Parameters of `queue/update`. */
+export interface QueueUpdateParams {
+  /** The thread. */
+  threadId: ThreadId;
+  /** The branch; the original one unless given. */
+  branchId?: BranchId;
+  /** The message the input becomes. */
+  messageId: MessageId;
+  /** What is said instead: 1 to 32 parts. */
+  input: Part[];
+  /** Makes a repeat recognisable. */
+  operationId?: OperationId;
 }
 /** What waits on a branch, cut like a page. */
 export interface QueueView {
@@ -2636,6 +2689,14 @@ export interface DaemonMethods {
   "run/resume": { params: RunResumeParams; result: RunResumed };
   /** What waits on a branch. */
   "queue/list": { params: QueueListParams; result: Queue };
+  /** Give an input that waits other words. It keeps its place, its message and its run. */
+  "queue/update": { params: QueueUpdateParams; result: QueueEdited };
+  /** Take back an input that waits. A held branch with nothing waiting any more is released. */
+  "queue/remove": { params: QueueRemoveParams; result: QueueEdited };
+  /** Take back all that waits and may be changed. */
+  "queue/clear": { params: QueueClearParams; result: QueueEdited };
+  /** Put what waits into another order, which names each input once. */
+  "queue/reorder": { params: QueueReorderParams; result: QueueEdited };
   /** The interactions, oldest first; the open ones unless told otherwise. */
   "interaction/list": { params: InteractionListParams; result: InteractionPage };
   /** Answer an interaction. The first valid answer counts. */
@@ -2772,6 +2833,10 @@ export const mutatingMethods = [
   "run/stop",
   "run/skip",
   "run/resume",
+  "queue/update",
+  "queue/remove",
+  "queue/clear",
+  "queue/reorder",
   "interaction/settle",
   "endpoint/set",
   "endpoint/remove",

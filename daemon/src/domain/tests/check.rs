@@ -64,6 +64,13 @@ fn branches(state: &ThreadState) {
         assert!(!shown.queue.held || shown.active_run_id.is_none(), "nothing runs on a held branch");
         let idle = shown.active_run_id.is_none();
         assert!(!idle || shown.queue.held || shown.queue.length == 0, "what waits on an idle branch is held");
+        for waiting in branch.queue.iter().filter(|waiting| !waiting.begins_a_run()) {
+            assert_eq!(
+                Some(&waiting.entry.run_id),
+                shown.active_run_id.as_ref(),
+                "a remark waits for the run under way"
+            );
+        }
         assert_eq!(shown.head_message_id, branch.head.as_ref().map(|head| head.message_id.clone()));
         if let Some(run) = &shown.active_run_id {
             assert_eq!(state.runs[run].run.branch_id, *id);

@@ -11,7 +11,8 @@ use serde_json::json;
 
 use super::bench::{Bench, Counting};
 use crate::domain::{
-    Answered, AnsweredCall, CallEnd, Compaction, Declaring, Link, Notice, Opening, Settlement, Submission, World as _,
+    Answered, AnsweredCall, CallEnd, Compaction, Declaring, Link, Notice, Opening, Remark, Settlement, Submission,
+    World as _,
 };
 
 pub(super) fn submission(text: &str) -> Submission {
@@ -168,10 +169,19 @@ pub(super) fn told(text: &str) -> CallEnd {
     CallEnd::told(text)
 }
 
+pub(super) fn remark(text: &str, steers: Option<&RunId>) -> Remark {
+    Remark { branch_id: "th-1".into(), input: vec![Part::text(text)], steers: steers.cloned() }
+}
+
+/// Messages that wait on the original branch, in order.
+pub(super) fn line(bench: &Bench) -> Vec<MessageId> {
+    bench.state.branches[&branch()].queue.iter().map(|input| input.entry.message_id.clone()).collect()
+}
+
 /// Runs that wait on the original branch, in order.
 pub(super) fn waiting(bench: &Bench) -> Vec<RunId> {
     let queue: &VecDeque<_> = &bench.state.branches[&branch()].queue;
-    queue.iter().map(|input| input.entry.run_id.clone()).collect()
+    queue.iter().filter(|input| input.begins_a_run()).map(|input| input.entry.run_id.clone()).collect()
 }
 
 pub(super) fn branch() -> ropewalk_protocol::BranchId {

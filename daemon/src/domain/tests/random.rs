@@ -52,7 +52,10 @@ impl Driver {
     }
 
     fn of_thread(&mut self) -> Operation {
-        let (kind, number) = (self.rng.random_range(0..9), self.rng.random_range(0..4));
+        let (kind, number) = (self.rng.random_range(0..13), self.rng.random_range(0..4));
+        let mut line = super::fixtures::line(&self.bench);
+        let edited = line.choose(&mut self.rng).cloned();
+        let run = self.bench.state.runs.keys().next().cloned();
         let waiting = super::fixtures::waiting(&self.bench).choose(&mut self.rng).cloned();
         match (kind, waiting) {
             (0, _) => Box::new(move |change| {
@@ -69,6 +72,32 @@ impl Driver {
             }),
             (3, _) => Box::new(|change| {
                 change.release(&branch());
+            }),
+            (4, _) => Box::new(move |change| {
+                let steers = run.filter(|_| number > 1);
+                drop(change.remark(super::fixtures::remark(&format!("Remark {number}"), steers.as_ref())));
+            }),
+            (5, _) => Box::new(move |change| {
+                line.reverse();
+                drop(change.reorder_queue(&branch(), line));
+            }),
+            (6, _) => Box::new(move |change| {
+                let Some(message) = edited else { return };
+                if number == 0 {
+                    drop(change.clear_queue(&branch()));
+                } else if number == 1 {
+                    drop(change.remove_queued(&branch(), &message));
+                } else {
+                    let input = vec![ropewalk_protocol::Part::text(format!("Edited {number}"))];
+                    drop(change.update_queued(&branch(), &message, input));
+                }
+            }),
+            (7, _) => Box::new(move |change| {
+                if let Some(run) = run
+                    && change.state.runs.get(&run).is_some_and(|run| run.open_items.is_empty())
+                {
+                    change.deliver_remarks(&run);
+                }
             }),
             _ => Box::new(move |change| drop(change.submit(submission(&format!("Input {number}"))))),
         }

@@ -5,7 +5,9 @@ mod attach;
 mod header;
 mod offer;
 mod preview;
+mod queue;
 mod read;
+mod remark;
 mod resume_run;
 mod settled;
 mod start;
@@ -16,6 +18,8 @@ mod sweep;
 pub use answer::Answering;
 pub use attach::{Resume, Resumed};
 pub use header::HeaderPatch;
+pub use queue::QueueEdit;
+pub use remark::RemarkRequest;
 pub use start::{StartRequest, Started};
 pub use stop::StopTarget;
 pub use submit::SubmitRequest;
@@ -25,6 +29,7 @@ pub(super) use offer::{is_able, offer_interaction, offer_to};
 
 use ropewalk_protocol::{Effect, ErrorDetail, RpcError, RunStatus, Thread};
 
+use self::remark::nothing_to_steer;
 use crate::domain::DomainError;
 
 /// The domain's refusals as the wire shows them. The one place where they are translated.
@@ -43,6 +48,25 @@ pub(super) fn refusal(error: DomainError, thread: &Thread) -> RpcError {
                            another one for the thread, its project or as the default, and resume the run again.";
             RpcError::new(detail, message)
         }
+        DomainError::NotQueued(id) => RpcError::new(
+            ErrorDetail::NotFound { noun: "message".to_owned(), id: id.to_string() },
+            format!(
+                "The input {id} does not wait on this branch: it was taken back, or has begun. Read the queue again."
+            ),
+        ),
+        DomainError::NotEditable(id) => RpcError::new(
+            ErrorDetail::InvalidState { state: "fixed".to_owned(), expected: vec!["editable".to_owned()] },
+            format!("The input {id} may not be changed. Wait until it has begun."),
+        ),
+        DomainError::OtherEntries(current) => RpcError::new(
+            ErrorDetail::Conflict { current_revision: None, current: serde_json::to_value(current).ok() },
+            "The order does not name what waits on this branch, each input once. Its order now is in current.",
+        ),
+        DomainError::OtherRun(id) => RpcError::new(
+            ErrorDetail::Conflict { current_revision: None, current: None },
+            format!("Another run is under way on this branch: {id}."),
+        ),
+        DomainError::NothingToSteer => nothing_to_steer("idle"),
         DomainError::QueueFull(limit) => RpcError::retryable(
             ErrorDetail::Overloaded { limit: *limit, what: "queueEntries".to_owned() },
             format!("{limit} inputs wait on this branch already. Wait until some have begun, or remove some."),

@@ -1,8 +1,8 @@
-//! Reading a thread: its header, its tools, its chain, its events, what waits and what is asked.
+//! Reading a thread: its header, its tools, its chain, its events and what is asked.
 
 use ropewalk_protocol::{
-    BranchId, Event, EventPage, Interaction, InteractionId, InteractionKind, InteractionState, MessagePage, Queue,
-    RpcError, Run, RunId, Seq, Thread, ThreadEvent, Tool, limits::PAGE_CHARACTERS,
+    BranchId, Event, EventPage, Interaction, InteractionId, InteractionKind, InteractionState, MessagePage, RpcError,
+    Run, RunId, Seq, Thread, ThreadEvent, Tool, limits::PAGE_CHARACTERS,
 };
 
 use std::collections::BTreeMap;
@@ -35,20 +35,6 @@ impl ThreadHandle {
     /// `unavailable`.
     pub async fn tools(&self, schemas: bool) -> Result<Vec<Tool>, RpcError> {
         self.turn(move |turn| Ok(effective_tools(turn, schemas))).await
-    }
-
-    /// What waits on a branch.
-    ///
-    /// # Errors
-    /// `notFound` for an unknown branch.
-    pub async fn queue(&self, branch_id: BranchId) -> Result<Queue, RpcError> {
-        self.turn(move |turn| {
-            let branch =
-                turn.state().branches.get(&branch_id).ok_or_else(|| RpcError::not_found("branch", &branch_id))?;
-            let entries = branch.queue.iter().map(|input| input.entry.clone()).collect();
-            Ok(Queue { entries, held: branch.branch.queue.held })
-        })
-        .await
     }
 
     /// The interactions that are open, with arguments, oldest first.

@@ -1,22 +1,9 @@
 //! Submitting input, and releasing what is held.
 
-use ropewalk_protocol::{
-    BranchId, ErrorDetail, RpcError, RunSkipped, RunSubmitted, SubmitState, limits::MAX_MESSAGE_BYTES,
-};
+use ropewalk_protocol::{BranchId, RpcError, RunSkipped, RunSubmitted, SubmitState};
 
-use super::refusal;
-use crate::{
-    catalogue::Operation,
-    domain::Submission,
-    engine::{ThreadHandle, Turn},
-    tools::json::bytes_of,
-};
-
-/// Bytes of all that waits on one branch, as JSON: `queue/list` shows it in one line, and it is held in memory.
-const QUEUE_BYTES: u64 = MAX_MESSAGE_BYTES - 32_768;
-
-/// Bytes an entry of a queue has beside its input, with some to spare.
-const ENTRY_BYTES: u64 = 1_024;
+use super::{queue::check_room, refusal};
+use crate::{catalogue::Operation, domain::Submission, engine::ThreadHandle};
 
 /// An input to submit, checked.
 pub struct SubmitRequest {
@@ -35,7 +22,7 @@ impl ThreadHandle {
         self.turn(move |turn| {
             let header = turn.state().thread.clone();
             let branch_id = request.submission.branch_id.clone();
-            check_room(turn, &request.submission)?;
+            check_room(turn, &branch_id, &request.submission.input)?;
             let submitted = turn.change.submit(request.submission).map_err(|error| refusal(error, &header))?;
             let answer = RunSubmitted {
                 run_id: Some(submitted.run_id),
@@ -70,21 +57,4 @@ impl ThreadHandle {
         })
         .await
     }
-}
-
-/// An input that has to wait must fit behind what waits already. One alone always does.
-fn check_room(turn: &Turn<'_>, submission: &Submission) -> Result<(), RpcError> {
-    let waiting = turn.state().branches.get(&submission.branch_id).map(|branch| &branch.queue);
-    let Some(waiting) = waiting.filter(|waiting| !waiting.is_empty()) else { return Ok(()) };
-    let taken: u64 = waiting.iter().map(|input| bytes_of(&input.entry.input) + ENTRY_BYTES).sum();
-    let wanted = taken + bytes_of(&submission.input) + ENTRY_BYTES;
-    if wanted <= QUEUE_BYTES {
-        return Ok(());
-    }
-    let detail = ErrorDetail::Overloaded { limit: QUEUE_BYTES, what: "queueBytes".to_owned() };
-    let message = format!(
-        "With this input {wanted} bytes would wait on this branch; at most {QUEUE_BYTES} are allowed. Wait until some of \
-         it has begun."
-    );
-    Err(RpcError::retryable(detail, message, Some(1_000)))
 }

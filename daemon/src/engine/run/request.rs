@@ -50,6 +50,8 @@ pub fn plan(turn: &mut Turn<'_>, run_id: &RunId) -> Option<Plan> {
     if gate::parks_step(turn, run_id) {
         return None;
     }
+    // A step boundary: nothing is asked yet, and every call that was made has its result.
+    turn.change.deliver_remarks(run_id);
     let state = turn.state().runs.get(run_id)?;
     let (run, output) = (&state.run, output::instruction(state));
     let (branch, endpoint, request) = (run.branch_id.clone(), run.endpoint_id.clone(), run.message_id.clone());

@@ -13,6 +13,7 @@ pub(crate) mod model;
 mod output;
 mod park;
 mod presence;
+mod remarks;
 mod retries;
 mod room;
 mod shortfalls;

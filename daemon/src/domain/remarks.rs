@@ -1,0 +1,151 @@
+//! Asides and steers: input for the run under way, which joins its chain at the next step boundary.
+
+use ropewalk_protocol::{
+    BranchId, Delivery, Event, Item, ItemBody, ItemState, MessageId, Mode, Part, QueueChange, QueueChanged, QueueEntry,
+    Role, RunId, SubmitState, limits::QUEUE_ENTRIES,
+};
+
+use super::{Change, DomainError, Joined, QueuedInput};
+
+/// An input for the run under way, without a run of its own.
+#[derive(Clone, Debug)]
+pub struct Remark {
+    /// The branch.
+    pub branch_id: BranchId,
+    /// What is said.
+    pub input: Vec<Part>,
+    /// For a steer the run it is meant for; an aside has none.
+    pub steers: Option<RunId>,
+}
+
+/// What became of a remark.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Remarked {
+    /// The run it waits for, unless it is in the chain already.
+    pub run_id: Option<RunId>,
+    /// Its message.
+    pub message_id: MessageId,
+    /// Queued or recorded.
+    pub state: SubmitState,
+}
+
+impl Change<'_> {
+    /// Stores a remark: for the next step boundary of the run under way, or at once where nothing runs.
+    ///
+    /// # Errors
+    /// [`DomainError::NoBranch`], [`DomainError::QueueFull`]; for a steer also [`DomainError::OtherRun`] and
+    /// [`DomainError::NothingToSteer`].
+    pub fn remark(&mut self, remark: Remark) -> Result<Remarked, DomainError> {
+        let Remark { branch_id, input, steers } = remark;
+        let Some(branch) = self.state.branches.get(&branch_id) else { return Err(DomainError::NoBranch(branch_id)) };
+        let (active, queue) = (branch.branch.active_run_id.clone(), branch.branch.queue.clone());
+        let message_id: MessageId = self.id();
+        let mode = if steers.is_some() { Mode::Steer } else { Mode::Aside };
+        let run_id = match (active, steers) {
+            (Some(active), Some(expected)) if active != expected => return Err(DomainError::OtherRun(active)),
+            (Some(active), _) => active,
+            (None, Some(_)) => return Err(DomainError::NothingToSteer),
+            (None, None) => {
+                self.joins_as_user(&branch_id, None, message_id.clone(), input, Delivery::Aside);
+                return Ok(Remarked { run_id: None, message_id, state: SubmitState::Recorded });
+            }
+        };
+        if queue.length >= QUEUE_ENTRIES {
+            return Err(DomainError::QueueFull(QUEUE_ENTRIES));
+        }
+        let entry = QueueEntry {
+            message_id: message_id.clone(),
+            run_id: run_id.clone(),
+            input,
+            mode,
+            sender: None,
+            editable: true,
+            submitted_at: self.at,
+        };
+        self.event(Event::QueueChanged(QueueChanged {
+            branch_id,
+            held: queue.held,
+            length: queue.length + 1,
+            change: QueueChange::Added,
+            entry: Some(entry),
+            message_id: None,
+            order: None,
+        }));
+        Ok(Remarked { run_id: Some(run_id), message_id, state: SubmitState::Queued })
+    }
+
+    /// The run is at a step boundary: what waits for it joins its chain, first in line first.
+    ///
+    /// Never between the calls of a message and their results: while there are any, it goes on waiting.
+    pub fn deliver_remarks(&mut self, run_id: &RunId) {
+        let Some(state) = self.state.runs.get(run_id) else { return };
+        if state.batch.is_some() {
+            return;
+        }
+        let branch_id = state.run.branch_id.clone();
+        self.deliver(&branch_id, Some(run_id));
+    }
+
+    /// The run of a branch has ended: what still waited for it is recorded, as an aside on an idle branch is (ruling 13).
+    pub(super) fn record_remarks(&mut self, branch_id: &BranchId) {
+        self.deliver(branch_id, None);
+    }
+
+    fn deliver(&mut self, branch_id: &BranchId, run_id: Option<&RunId>) {
+        let Some(branch) = self.state.branches.get(branch_id) else { return };
+        let remarks: Vec<QueueEntry> = branch
+            .queue
+            .iter()
+            .filter(|input| !input.begins_a_run() && run_id.is_none_or(|run_id| input.entry.run_id == *run_id))
+            .map(|input| input.entry.clone())
+            .collect();
+        for (entry, left) in remarks.into_iter().zip((0..branch.branch.queue.length).rev()) {
+            let QueueEntry { message_id, input, mode, .. } = entry;
+            self.event(Event::QueueChanged(QueueChanged {
+                branch_id: branch_id.clone(),
+                held: false,
+                length: left,
+                change: QueueChange::Started,
+                entry: None,
+                message_id: Some(message_id.clone()),
+                order: None,
+            }));
+            let delivery = if mode == Mode::Steer { Delivery::Steer } else { Delivery::Aside };
+            self.joins_as_user(branch_id, run_id, message_id, input, delivery);
+        }
+    }
+
+    fn joins_as_user(
+        &mut self,
+        branch_id: &BranchId,
+        run_id: Option<&RunId>,
+        message_id: MessageId,
+        content: Vec<Part>,
+        delivery: Delivery,
+    ) {
+        let item = Item {
+            item_id: self.id(),
+            run_id: run_id.cloned(),
+            branch_id: branch_id.clone(),
+            state: ItemState::Completed,
+            started_at: self.at,
+            ended_at: Some(self.at),
+            summary: None,
+            severity: None,
+            body: ItemBody::UserMessage { message_id: message_id.clone(), content, sender: None, delivery },
+        };
+        let (items, from_seq) = (vec![item.item_id.clone()], self.seq() + 1);
+        self.event(Event::ItemCompleted { item });
+        let run_id = run_id.cloned();
+        let joined = Joined { message_id, role: Role::User, run_id, items, from_seq, provider_parts: None };
+        self.join(branch_id, vec![joined]);
+    }
+}
+
+impl QueuedInput {
+    /// Whether it waits for its turn and begins a run then; a steer or an aside waits for a step of another's.
+    #[must_use]
+    pub fn begins_a_run(&self) -> bool {
+        !matches!(self.entry.mode, Mode::Aside | Mode::Steer)
+    }
+}
