@@ -22,6 +22,9 @@ pub use factory::Models;
 pub use known::known_window;
 pub use scripted::ScriptedModel;
 
+/// Bytes of the arguments of all calls of one answer.
+pub const ANSWER_ARGUMENT_BYTES: usize = 8 << 20;
+
 /// Everything a model is asked with.
 #[derive(Clone, Debug)]
 pub struct ModelRequest {

@@ -8,6 +8,7 @@ mod failure;
 mod history;
 mod last_event;
 mod mend;
+mod openness;
 mod parts;
 mod provider;
 mod reading;
