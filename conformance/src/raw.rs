@@ -161,7 +161,7 @@ async fn accept(listener: TcpListener, played: Arc<Mutex<Played>>) {
 
 async fn answer(stream: TcpStream, played: &Mutex<Played>) -> io::Result<()> {
     stream.set_nodelay(true)?;
-    let mut stream = BufReader::new(stream.take(REQUEST_BYTES).into_inner());
+    let mut stream = BufReader::new(stream);
     let request = read_request(&mut stream).await?;
     let reply = {
         let mut played = played.lock().unwrap_or_else(PoisonError::into_inner);

@@ -99,6 +99,14 @@ fn strict_schema(schema: &Value, path: &str) -> Checked {
     members(schema).into_iter().try_for_each(|member| strict_schema(member, path))
 }
 
+/// A function that may be called, as both of OpenAI's shapes declare it.
+fn function<'a>(function: &'a Value, names: &mut HashSet<&'a str>, path: &str) -> Checked {
+    let parameters = format!("{path}.parameters");
+    new_name(function["name"].as_str().unwrap_or_default(), names, &format!("{path}.name"))?;
+    schema(&function["parameters"], &parameters)?;
+    if function["strict"] == true { strict_schema(&function["parameters"], &parameters) } else { Ok(()) }
+}
+
 /// A schema that an answer must fit, as OpenAI has it.
 fn output_schema(format: &Value, path: &str) -> Checked {
     name_fits(format["name"].as_str().unwrap_or_default(), &format!("{path}.name"))?;

@@ -8,6 +8,9 @@ use super::{Refusal, rules};
 /// Longest address, in characters.
 const ADDRESS_CHARACTERS: usize = 2_048;
 
+/// The schemes of proxies; with `socks5h` the proxy looks up the names.
+const PROXY_SCHEMES: &[&str] = &["http", "https", "socks5", "socks5h"];
+
 /// An address is `https`, or `http` on this machine, and has nothing but host, port and path: keys are stored
 /// elsewhere, and a query or fragment would get lost when paths are appended.
 pub(super) fn check_address(path: &'static str, address: &str) -> Result<(), Refusal> {
@@ -35,9 +38,6 @@ pub(super) fn check_address(path: &'static str, address: &str) -> Result<(), Ref
     }
     Ok(())
 }
-
-/// The schemes of proxies; with `socks5h` the proxy looks up the names.
-const PROXY_SCHEMES: &[&str] = &["http", "https", "socks5", "socks5h"];
 
 /// A proxy is a scheme, a host and a port. It sees where an endpoint is, and through TLS nothing of what is said, so it may
 /// be `http` anywhere.

@@ -80,7 +80,9 @@ fn check_name(name: &str, lower: &str) -> Result<(), Refusal> {
         );
         return Err(Refusal::invalid("/headers", "not_a_header_name", message));
     }
-    if SECRET.contains(&lower) || SECRET_WORDS.iter().any(|word| lower.contains(word)) {
+    // `x-max-tokens` and its like hold none.
+    let is_called_token = lower == "token" || lower.ends_with("-token");
+    if is_called_token || SECRET.contains(&lower) || SECRET_WORDS.iter().any(|word| lower.contains(word)) {
         let message =
             format!("The header {name} would hold a secret, and headers are shown. Store the key with secret/set.");
         return Err(refused(name, "secret_header", message));

@@ -43,15 +43,17 @@ fn shown(preview: &ContextPreviewed, with_text: bool) -> String {
         })
         .collect();
     let tools = &preview.tools;
+    let defined = counted(tools.count, "tool");
     let left_out = match tools.left_out.len() {
-        0 => format!("{} tools", tools.count),
-        count => format!("{} tools, {count} left out: {}", tools.count, tools.left_out.join(", ")),
+        0 => defined,
+        count => format!("{defined}, {count} left out: {}", tools.left_out.join(", ")),
     };
     rows.push(row("tools", tools.tokens, left_out));
     let messages = &preview.messages;
+    let said = counted(messages.count, "message");
     let summarised = match messages.summarised {
-        0 => format!("{} messages", messages.count),
-        count => format!("{} messages, the first of them a summary of {count}", messages.count),
+        0 => said,
+        count => format!("{said}, the first of them a summary of {count}"),
     };
     rows.push(row("messages", messages.tokens, summarised));
     rows.push(row("in all", preview.total_tokens, format!("of a window of {}", preview.window_tokens)));
@@ -61,6 +63,10 @@ fn shown(preview: &ContextPreviewed, with_text: bool) -> String {
         text.push_str(&format!("\n{}:\n{}\n", name(layer.name), layer.text));
     }
     text.trim_end().to_owned()
+}
+
+fn counted(count: u64, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
 const fn name(layer: ContextLayerName) -> &'static str {

@@ -7,8 +7,9 @@ mod shown;
 use clap::{Args, Subcommand};
 use ropewalk::Client;
 use ropewalk_protocol::{
-    Endpoint, EndpointList, EndpointRemove, EndpointRemoveParams, EndpointSet, EndpointSetParams, ListParams, Patch,
-    SecretRemove, SecretRemoveParams, SecretSet, SecretSetParams, SettingsUpdate, SettingsUpdateParams,
+    Empty, Endpoint, EndpointList, EndpointRemove, EndpointRemoveParams, EndpointSet, EndpointSetParams, ListParams,
+    Patch, SecretRemove, SecretRemoveParams, SecretSet, SecretSetParams, SettingsRead, SettingsUpdate,
+    SettingsUpdateParams,
 };
 
 pub(super) use self::advice::next_step;
@@ -27,7 +28,7 @@ use super::{
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "\
 Examples:
-  ropewalk endpoint add local --url http://127.0.0.1:11434/v1 --model qwen3 --default
+  ropewalk endpoint add local --provider ollama --model qwen3 --default
   ropewalk endpoint add work --url https://api.example.com/v1 --model big --key-stdin < key.txt
   ropewalk endpoint add claude --provider anthropic --model claude-sonnet-4-5 --key-env ANTHROPIC_API_KEY
   ropewalk endpoint set work --model bigger --max-output-tokens 8192
@@ -43,7 +44,7 @@ enum Command {
     /// Add an endpoint
     #[command(after_help = "\
 Examples:
-  ropewalk endpoint add local --url http://127.0.0.1:11434/v1 --model qwen3 --default
+  ropewalk endpoint add local --provider ollama --model qwen3 --default
   ropewalk endpoint add work --url https://api.example.com/v1 --model big --key-env WORK_KEY
   ropewalk endpoint add far --provider gemini --model gemini-2.5-pro --proxy socks5://127.0.0.1:1080 --key-stdin
   ropewalk endpoint add router --url https://openrouter.ai/api/v1 --model m --header X-Title=Ropewalk")]
@@ -121,7 +122,15 @@ pub(crate) async fn run(args: EndpointArgs, context: &Context) -> Result<Exit, F
         Command::Remove { endpoint } => {
             let (client, Endpoint { endpoint_id, .. }) = find(&endpoint, context).await?;
             let params = EndpointRemoveParams { endpoint_id, operation_id: None, expected_revision: None };
-            context.show::<EndpointRemove>(&client, params, |result| result.effect.clone()).await
+            let removed = client.call::<EndpointRemove>(params).await?;
+            let settings = client.call::<SettingsRead>(Empty {}).await?.settings;
+            let program = context.environment.program();
+            let no_default = match settings.default_endpoint_id {
+                Some(_) => String::new(),
+                None => format!(" None is the default now; `{program} endpoint use NAME` chooses one."),
+            };
+            context.result(&removed, &format!("{}{no_default}", removed.effect));
+            Ok(Exit::DONE)
         }
         Command::Key { endpoint, key, remove } => {
             let value = if remove { None } else { Some(key.read_required(context).await?) };
@@ -141,9 +150,9 @@ async fn add(args: AddArgs, context: &Context) -> Result<Exit, Failure> {
     // A key that cannot be read should not leave an endpoint without one behind.
     let key = args.key.read(context).await?;
     let client = context.client().await?;
+    let program = context.environment.program();
     let known = client.endpoints().list(everything()).await?.items;
     if let Some(same) = known.iter().find(|endpoint| endpoint.name == args.name) {
-        let program = context.environment.program();
         return Err(Failure::Failed(format!(
             "There is an endpoint `{}` already ({}). Choose another name, or change that one with \
              `{program} endpoint set {}`.",
@@ -156,16 +165,20 @@ async fn add(args: AddArgs, context: &Context) -> Result<Exit, Failure> {
     let params = EndpointSetParams { is_default, ..args.params() };
     let words = |endpoint: &Endpoint| {
         let default = if endpoint.is_default { ", and is the default" } else { "" };
-        format!("{} is there{default}. `ropewalk endpoint test {}` tries it.", endpoint.name, endpoint.name)
+        format!("{} is there{default}. `{program} endpoint test {}` tries it.", endpoint.name, endpoint.name)
     };
     set(&client, params, key, words, context).await
 }
 
 async fn change(args: ChangeArgs, context: &Context) -> Result<Exit, Failure> {
     let key = args.key.read(context).await?;
+    let program = context.environment.program();
+    if key.is_none() && args.clone().params() == EndpointSetParams::default() {
+        let message = format!("Say what of {} is to change; `{program} endpoint set --help` lists it.", args.name);
+        return Err(Failure::Usage(message));
+    }
     let (client, before) = find(&args.name, context).await?;
     let params = EndpointSetParams { endpoint_id: Some(before.endpoint_id.clone()), ..args.params() };
-    let program = context.environment.program();
     let has_new_key = key.is_some();
     let words = |after: &Endpoint| {
         let name = &after.name;

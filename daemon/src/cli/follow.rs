@@ -105,7 +105,7 @@ impl Which {
 
 /// Whether a run is paused until somebody resumes it. One that is parked because the daemon goes is not: it goes on by
 /// itself.
-fn is_parked(run: &wire::Run) -> bool {
+pub(crate) fn is_parked(run: &wire::Run) -> bool {
     run.state == RunStatus::Paused && run.reason.as_deref() != Some("shutdown")
 }
 

@@ -8,11 +8,14 @@ use std::{
 
 use clap::Args;
 use ropewalk::{Client, Part, Run, Thread, image_file};
-use ropewalk_protocol::{ListParams, ProjectList, QueueListParams, ThreadListParams, Unattended};
+use ropewalk_protocol::{
+    ListParams, ProjectList, QueueListParams, RunList, RunListParams, RunStatus, ThreadListParams, Unattended,
+};
 use serde_json::Value;
 
 use super::{
     failure::{Exit, Failure},
+    follow::is_parked,
     interrupts::Interrupts,
     seen::Seen,
     session::{Context, named},
@@ -191,9 +194,30 @@ async fn say_if_queued(run: &Run, thread: &Thread, client: &Client, context: &Co
     let Some(before) = queue.entries.iter().position(|entry| entry.message_id == *run.message_id()) else {
         return Ok(());
     };
-    context.out.aside(&format!("… waits for the run under way, and {before} inputs before it"));
+    let thread_id = Some(thread.id().clone());
+    let params = RunListParams { thread_id, states: Some(vec![RunStatus::Paused]), ..RunListParams::default() };
+    let paused = client.call::<RunList>(params).await?.items;
+    let is_behind_paused = paused.iter().any(|other| other.branch_id == *run.branch_id() && is_parked(other));
+    let resume = is_behind_paused.then(|| format!("{} resume {}", context.environment.program(), thread.id()));
+    context.out.aside(&waits(before, resume.as_deref()));
     if queue.held {
         context.out.aside("  and they are held, because the last run ended badly: `run/skip` releases them");
     }
     Ok(())
 }
+
+/// What an input waits for: the run under way, or one that is paused until a command is given, and the inputs before it.
+fn waits(before: usize, resume: Option<&str>) -> String {
+    let others = match before {
+        0 => String::new(),
+        1 => ", and one input before it".to_owned(),
+        before => format!(", and {before} inputs before it"),
+    };
+    match resume {
+        Some(command) => format!("… waits for a run that is paused{others}: `{command}` lets that one go on"),
+        None => format!("… waits for the run under way{others}"),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -123,6 +123,8 @@ fn messages(page: &MessagePage, context: &Context) {
     }
     for message in page.items.iter().rev() {
         let (who, style) = match message.role {
+            Role::User if message.summary => ("summary", Style::Dim),
+            Role::User if is_own_note(message) => ("ropewalk", Style::Dim),
             Role::User => ("user", Style::Cyan),
             Role::Assistant => ("assistant", Style::Green),
             Role::Tool => ("tool", Style::Dim),
@@ -130,6 +132,11 @@ fn messages(page: &MessagePage, context: &Context) {
         out.line(&format!("\n{}", out.paint(style, who)));
         out.line(&printable(&said(message)));
     }
+}
+
+/// Whether the daemon itself says it to the model in the place of a user, as that an answer does not fit its schema.
+fn is_own_note(message: &Message) -> bool {
+    message.sender.as_ref().is_some_and(|sender| Some(&sender.run_id) == message.run_id.as_ref())
 }
 
 fn said(message: &Message) -> String {

@@ -1,10 +1,11 @@
 //! Watching a run from the command line to its end or pause: who decides and answers here, what is shown, and the exit code.
 
 use ropewalk::{Approval, Client, Connect, EventStream, Questions, Run, Thread};
-use ropewalk_protocol::{OutcomeStatus, RunErrorKind, RunOutcome, RunParams, RunRead, Unattended};
+use ropewalk_protocol::{ListParams, OutcomeStatus, RunErrorKind, RunOutcome, RunParams, RunRead, Unattended};
 
 use super::{
     approve::Approver,
+    endpoint,
     failure::{Exit, Failure},
     follow::{Ending, Stopper, Which, follow, follow_wire},
     interrupts::Interrupts,
@@ -103,11 +104,11 @@ impl Watching<'_> {
             transcript = transcript.without_result();
         }
         let ending = follow(run, stopper, interrupts, |event| transcript.show(event)).await?;
-        self.conclude(&ending, &which);
+        self.conclude(&ending, &which).await;
         Ok(exit_of(&ending))
     }
 
-    fn conclude(&self, ending: &Ending, which: &Which) {
+    async fn conclude(&self, ending: &Ending, which: &Which) {
         let out = &self.context.out;
         let thread = &which.thread_id;
         let goes_on = format!("thread {thread}; `ropewalk run --continue \"…\"` goes on here");
@@ -119,10 +120,8 @@ impl Watching<'_> {
                 if let Some(why) = why(outcome) {
                     out.note(&format!("{} {}", out.paint_note(Style::Red, "✗"), printable(&why)));
                 }
-                if outcome.error.as_ref().is_some_and(|error| error.kind == RunErrorKind::NoEndpoint) {
-                    out.note(
-                        "  `ropewalk endpoint list` shows the endpoints, `ropewalk endpoint use NAME` chooses one",
-                    );
+                if let Some(next) = self.next_step(outcome).await {
+                    out.note(&format!("  Next: {}", printable(&next)));
                 }
                 if out.notes_are_read() {
                     out.aside(&goes_on);
@@ -133,6 +132,25 @@ impl Watching<'_> {
                 out.note(&format!("{mark} The run is paused; `ropewalk resume {thread}` lets it go on"));
             }
             Ending::Left => out.aside(&format!("Left the run to itself: {goes_on}")),
+        }
+    }
+
+    /// What to do about a failure whose message does not say it: those that `endpoint test` would find too.
+    async fn next_step(&self, outcome: &RunOutcome) -> Option<String> {
+        let error = outcome.error.as_ref()?;
+        let program = self.context.environment.program();
+        match error.kind {
+            RunErrorKind::NoEndpoint => Some(format!(
+                "`{program} endpoint list` shows the endpoints, `{program} endpoint use NAME` chooses one."
+            )),
+            RunErrorKind::Auth | RunErrorKind::ModelNotFound | RunErrorKind::Quota | RunErrorKind::Unreachable => {
+                let name = error.provider.as_deref()?;
+                let everything = ListParams { cursor: None, limit: Some(1_000) };
+                let endpoints = self.client.endpoints().list(everything).await.ok()?.items;
+                let endpoint = endpoints.iter().find(|endpoint| endpoint.name == name && !endpoint.builtin)?;
+                Some(endpoint::next_step(endpoint, error, program))
+            }
+            _ => None,
         }
     }
 }

@@ -16,15 +16,19 @@ pub(crate) fn words<T: DeserializeOwned + Clone + Send + Sync + 'static>(
 
 /// The spelling of the command line for a word of the wire.
 pub(crate) fn spelled(word: &impl serde::Serialize) -> String {
-    let wire = serde_json::to_value(word).ok().and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default();
     let mut spelled = String::new();
-    for character in wire.chars() {
+    for character in wire(word).chars() {
         if character.is_ascii_uppercase() {
             spelled.push('-');
         }
         spelled.push(character.to_ascii_lowercase());
     }
     spelled
+}
+
+/// A word of the wire as it is, where it is looked up in the documentation and never typed.
+pub(crate) fn wire(word: &impl serde::Serialize) -> String {
+    serde_json::to_value(word).ok().and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default()
 }
 
 /// Reads a number that may also be `never`, or `unlimited`: then the field is cleared.

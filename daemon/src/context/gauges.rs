@@ -71,8 +71,7 @@ impl Gauges {
     /// was added since, else the estimate as this model's ratio corrects it.
     #[must_use]
     pub fn expected(&self, measure: &Measure) -> u64 {
-        let ratio = self.ratio_percent(&measure.key);
-        let corrected = |tokens: u64| (tokens * ratio).div_ceil(100);
+        let corrected = |tokens| self.corrected(&measure.key, tokens);
         let chains = self.chains.lock().unwrap_or_else(PoisonError::into_inner);
         let last = measure.chain.as_ref().and_then(|(branch, _)| chains.get(branch));
         let last = last.filter(|last| last.measure.key == measure.key && last.measure.chain == measure.chain);
@@ -82,6 +81,12 @@ impl Gauges {
             }
             _ => corrected(measure.estimated),
         }
+    }
+
+    /// An estimate as this model's ratio corrects it.
+    #[must_use]
+    pub fn corrected(&self, key: &ModelKey, tokens: u64) -> u64 {
+        (tokens * self.ratio_percent(key)).div_ceil(100)
     }
 
     /// By how many percent of themselves estimates for a model are to be taken.

@@ -6,11 +6,10 @@ use ropewalk_protocol::{
 };
 use serde_json::Value;
 
-use crate::tools::schema::{Schema, SchemaProblem};
-
 use crate::tools::{
     json::bytes_of,
     media::{MediaProblem, check_image},
+    schema::{Schema, SchemaProblem},
 };
 
 /// Characters of a thread's title.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use ropewalk_protocol::{
     Endpoint, EndpointChanged, EndpointRemoveParams, EndpointSetParams, EndpointTestParams, EndpointTested, ListParams,
-    Page, Removed, RpcError, RunError, RunErrorKind, SecretRemoveParams, SecretSetParams,
+    Page, Removed, RpcError, RunErrorKind, SecretRemoveParams, SecretSetParams,
 };
 use tokio::time::Instant;
 
@@ -92,21 +92,10 @@ async fn probe(
         () = clock.sleep(Duration::from_millis(TEST_MS)) => Err(silent()),
     };
     let latency_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-    let error = outcome.err().map(|error| RunError {
-        kind: error.kind,
-        message: error.message,
-        retryable: error.retryable,
-        retry_after_ms: error.retry_after_ms,
-        provider: Some(endpoint.name.clone()),
-    });
+    let error = outcome.err().map(|error| error.into_run_error(Some(endpoint.name.clone())));
     EndpointTested { ok: error.is_none(), latency_ms, error }
 }
 
 fn silent() -> ModelError {
-    ModelError {
-        kind: RunErrorKind::Stalled,
-        message: format!("The endpoint did not answer within {TEST_MS} ms."),
-        retryable: true,
-        retry_after_ms: None,
-    }
+    ModelError::new(RunErrorKind::Stalled, format!("The endpoint did not answer within {TEST_MS} ms."))
 }

@@ -2,15 +2,12 @@
 
 use std::{sync::Arc, time::Duration};
 
-use futures::{
-    FutureExt, StreamExt,
-    future::{BoxFuture, Either, select},
-};
+use futures::{FutureExt, StreamExt, future::BoxFuture};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
-use ropewalk_protocol::{Delivery, Endpoint, Message, Part, Role, RunErrorKind, Timestamp};
+use ropewalk_protocol::{Endpoint, RunErrorKind};
 
 use super::{
-    ChainMessage, Model, ModelError, ModelFactory, ModelRequest, ScriptedModel,
+    Model, ModelError, ModelFactory, ModelRequest, ScriptedModel,
     clients::{Clients, Way},
     rig::{Connection, IDLE_TIMEOUT, ProviderModel, Sender, Shape},
 };
@@ -18,9 +15,6 @@ use crate::clock::Clock;
 
 /// Headers that belong to the transport.
 const FRAMING_HEADERS: [&str; 5] = ["content-length", "content-type", "host", "connection", "transfer-encoding"];
-
-/// How long an endpoint may take to show that it works.
-const TEST_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The models there are: the scripted one, and those behind providers.
 pub struct Models {
@@ -92,53 +86,11 @@ impl ModelFactory for Models {
 
     fn test(&self, endpoint: &Endpoint, key: Option<String>) -> BoxFuture<'static, Result<(), ModelError>> {
         let model = self.model(endpoint, key);
-        let (deadline, name) = (self.clock.sleep(TEST_TIMEOUT), endpoint.model.clone());
-        async move {
-            let mut answer = model?.stream(short_request(name));
-            match select(answer.next(), deadline).await {
-                Either::Left((Some(event), _)) => event.map(drop),
-                Either::Left((None, _)) => Ok(()),
-                Either::Right(_) => Err(ModelError {
-                    kind: RunErrorKind::Stalled,
-                    message: format!("The endpoint did not answer within {} seconds.", TEST_TIMEOUT.as_secs()),
-                    retryable: true,
-                    retry_after_ms: None,
-                }),
-            }
-        }
-        .boxed()
-    }
-}
-
-fn short_request(model: String) -> ModelRequest {
-    let message = Message {
-        message_id: "test".into(),
-        thread_id: "test".into(),
-        branch_id: "test".into(),
-        parent_message_id: None,
-        run_id: None,
-        role: Role::User,
-        delivery: Delivery::Turn,
-        content: vec![Part::text("Reply with the word OK.")],
-        tool_calls: Vec::new(),
-        call_id: None,
-        is_error: None,
-        incomplete: false,
-        summary: false,
-        sender: None,
-        at: Timestamp::from_millis(0),
-    };
-    let message = Arc::new(ChainMessage { message, provider_parts: None });
-    ModelRequest {
-        model,
-        instructions: String::new(),
-        messages: vec![message],
-        tools: Vec::new(),
-        max_output_tokens: None,
+        let request = ModelRequest::of_text(endpoint.model.clone(), "Reply with the word OK.".to_owned());
+        async move { model?.stream(request).next().await.transpose().map(drop) }.boxed()
     }
 }
 
 fn unusable(reason: String) -> ModelError {
-    let message = format!("The endpoint cannot be used: {reason}.");
-    ModelError { kind: RunErrorKind::BadRequest, message, retryable: false, retry_after_ms: None }
+    ModelError::new(RunErrorKind::BadRequest, format!("The endpoint cannot be used: {reason}."))
 }

@@ -2,7 +2,6 @@
 
 mod clients;
 mod factory;
-mod known;
 #[cfg(test)]
 mod replay;
 mod rig;
@@ -14,12 +13,12 @@ mod usage;
 use std::sync::Arc;
 
 use futures::{future::BoxFuture, stream::BoxStream};
-use ropewalk_protocol::{Endpoint, RunErrorKind, Usage};
+use ropewalk_protocol::{Delivery, Endpoint, Message, Part, Role, RunError, RunErrorKind, Timestamp, Usage};
 use serde_json::Value;
 
 pub use crate::domain::{ChainMessage, ProviderParts};
 pub use factory::Models;
-pub use known::known_window;
+pub use rig::known_window;
 pub use scripted::ScriptedModel;
 
 /// Bytes of the arguments of all calls of one answer.
@@ -38,6 +37,32 @@ pub struct ModelRequest {
     pub tools: Vec<ToolDefinition>,
     /// Tokens the answer may have; `None`: what the provider does by itself.
     pub max_output_tokens: Option<u64>,
+}
+
+impl ModelRequest {
+    /// A request of one text, which belongs to no thread.
+    #[must_use]
+    pub fn of_text(model: String, text: String) -> Self {
+        let message = Message {
+            message_id: "".into(),
+            thread_id: "".into(),
+            branch_id: "".into(),
+            parent_message_id: None,
+            run_id: None,
+            role: Role::User,
+            delivery: Delivery::Turn,
+            content: vec![Part::text(text)],
+            tool_calls: Vec::new(),
+            call_id: None,
+            is_error: None,
+            incomplete: false,
+            summary: false,
+            sender: None,
+            at: Timestamp::from_millis(0),
+        };
+        let messages = vec![Arc::new(ChainMessage { message, provider_parts: None })];
+        Self { model, instructions: String::new(), messages, tools: Vec::new(), max_output_tokens: None }
+    }
 }
 
 /// A tool as a model is told about it.
@@ -103,6 +128,20 @@ pub struct ModelError {
     pub retry_after_ms: Option<u64>,
 }
 
+impl ModelError {
+    /// A failure of this kind; whether it may be gone when the same request is made again is as usual for its kind.
+    pub fn new(kind: RunErrorKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), retryable: retryable(kind), retry_after_ms: None }
+    }
+
+    /// The failure as the wire shows it. `provider` is the name of the endpoint, where the failure is a fault of its.
+    #[must_use]
+    pub fn into_run_error(self, provider: Option<String>) -> RunError {
+        let Self { kind, message, retryable, retry_after_ms } = self;
+        RunError { kind, message, retryable, retry_after_ms, provider }
+    }
+}
+
 /// A model that can be asked.
 pub trait Model: Send + Sync + 'static {
     /// Asks. Dropping the stream ends the request. After `Finished` or an error the stream ends.
@@ -122,8 +161,16 @@ pub trait ModelFactory: Send + Sync + 'static {
     /// When the endpoint is not usable as it is configured.
     fn model(&self, endpoint: &Endpoint, key: Option<String>) -> Result<Arc<dyn Model>, ModelError>;
 
-    /// Sends the endpoint a short request.
+    /// Sends the endpoint a short request. Whoever asks says how long that may take.
     fn test(&self, endpoint: &Endpoint, key: Option<String>) -> BoxFuture<'static, Result<(), ModelError>>;
+}
+
+/// The host of an address, with its port where the address names one: how people are told who was asked.
+#[must_use]
+pub fn host_of(address: &str) -> Option<String> {
+    let url = reqwest::Url::parse(address).ok()?;
+    let host = url.host_str()?;
+    Some(url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}")))
 }
 
 /// Whether a failure of this kind may be gone when the same request is made again.

@@ -149,12 +149,12 @@ requirements! {
     l05_calls_under_one_index_stay_as_many_as_they_have_ids: "L05", 2;
     l06_calls_are_told_apart_by_whatever_tells_them_apart: "L06", 11;
     l07_arguments_under_an_index_without_a_name_are_never_cut_or_mixed: "L07", 2;
-    l08_repeated_ids_make_as_many_calls_in_every_shape: "L08", 5;
+    k28_l08_repeated_ids_make_as_many_calls_in_every_shape: "L08", 5;
     l10_absent_arguments_are_empty_in_every_shape: "L10", 8;
     l11_broken_arguments_come_as_they_are_in_every_shape: "L11", 7;
     l12_without_proof_of_its_end_no_answer_is_whole_in_any_shape: "L12", 19;
-    l16_characters_survive_every_cut_in_every_shape: "L16", 7;
+    k29_l16_characters_survive_every_cut_in_every_shape: "L16", 7;
     l27_what_the_output_limit_cut_says_so_in_every_shape: "L27", 7;
     l28_a_limit_that_is_relabelled_shows_in_the_arguments: "L28", 1;
-    l29_odd_but_legal_chunks_do_no_harm_in_any_shape: "L29", 5;
+    k10_l29_odd_but_legal_chunks_do_no_harm_in_any_shape: "L29", 5;
 }

@@ -136,11 +136,10 @@ fn carried(summary: &str) -> Vec<Turn> {
 }
 
 fn failure(kind: FailKind) -> ModelError {
-    let word: serde::de::value::StrDeserializer<'_, serde::de::value::Error> = kind.word().into_deserializer();
+    let named = kind.word();
+    let word: serde::de::value::StrDeserializer<'_, serde::de::value::Error> = named.into_deserializer();
     let kind = RunErrorKind::deserialize(word).expect("every word of the script is a kind of failure");
-    let retryable = super::retryable(kind);
-    let message = format!("The script told the scripted model to fail with this error ({kind:?}).");
-    ModelError { kind, message, retryable, retry_after_ms: None }
+    ModelError::new(kind, format!("The script told the scripted model to fail with this error ({named})."))
 }
 
 #[cfg(test)]

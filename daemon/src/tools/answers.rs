@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use thiserror::Error;
 
 use super::json::join;
+use crate::context::cut::first_characters;
 
 #[cfg(test)]
 mod tests;
@@ -86,7 +87,7 @@ pub fn check_approval(answer: &Value, choices: &[Decision]) -> Result<ApprovalAn
     Ok(ApprovalAnswer {
         decision,
         scope: scope.filter(|_| decision == Decision::AcceptAlways),
-        note: note.map(|note| cut(note, NOTE_CHARACTERS)),
+        note: note.map(|note| first_characters(note, NOTE_CHARACTERS)),
     })
 }
 
@@ -169,7 +170,7 @@ fn check_answer(answer: &Value, question: &Question, path: &str) -> Result<Quest
     }
     Ok(QuestionAnswer {
         selected: selected.into_iter().collect(),
-        other: other.map(|text| cut(text, OTHER_CHARACTERS)),
+        other: other.map(|text| first_characters(text, OTHER_CHARACTERS)),
     })
 }
 
@@ -199,12 +200,5 @@ fn text<'a>(fields: &'a Map<String, Value>, path: &str, name: &str) -> Result<Op
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text)),
         Some(_) => Err(AnswerReason::WrongType.at(join(path, name))),
-    }
-}
-
-fn cut(text: &str, characters: usize) -> String {
-    match text.char_indices().nth(characters) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
     }
 }

@@ -1,21 +1,14 @@
 //! `ask_user`: how a model asks the person behind a run, and how it is told what came of it.
 
-use std::{
-    collections::HashSet,
-    sync::{Arc, LazyLock},
-};
+use std::{collections::HashSet, sync::LazyLock};
 
-use ropewalk_protocol::{
-    Annotations, InputAnswer, Outcome, PolicyDecision, Problem, Question, QuestionAnswer, SourceKind,
-};
+use ropewalk_protocol::{InputAnswer, Outcome, Problem, Question, QuestionAnswer};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{
-    SourceDefault, ToolSpec,
-    digest::tool_digest,
-    names::server_flat_name,
+    ToolSpec,
     schema::{MAX_PROBLEMS, Schema},
 };
 
@@ -40,9 +33,6 @@ pub const OPTION_DESCRIPTION_CHARACTERS: usize = 160;
 /// Characters of a question's id.
 pub const ID_CHARACTERS: usize = 64;
 
-/// How long a call of an App tool may be silent. A question waits for a person and has a deadline of its own.
-const SILENCE_MS: u64 = 600_000;
-
 /// The arguments.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -60,30 +50,8 @@ pub fn tool() -> ToolSpec {
 }
 
 static SPEC: LazyLock<ToolSpec> = LazyLock::new(|| {
-    let input_schema = schemars::schema_for!(AskUser).to_value();
-    let annotations = Annotations { read_only_hint: Some(true), ..Annotations::default() };
-    ToolSpec {
-        flat_name: server_flat_name("app", NAME),
-        name: NAME.to_owned(),
-        namespace: None,
-        namespace_description: None,
-        title: Some("Ask the person".to_owned()),
-        description: "Ask one to five questions.".to_owned(),
-        digest: tool_digest(&input_schema, None, &annotations),
-        annotations,
-        source: "app".to_owned(),
-        source_kind: SourceKind::App,
-        source_name: "App tools".to_owned(),
-        input_schema: Arc::new(input_schema),
-        output_schema: None,
-        default: SourceDefault {
-            decision: PolicyDecision::Allow,
-            silence_ms: SILENCE_MS,
-            exempt_from_asking: true,
-            why: "exempt from asking".into(),
-        },
-        owner: None,
-    }
+    let description = "Ask one to five questions.";
+    ToolSpec::of_app(NAME, "Ask the person", description, schemars::schema_for!(AskUser).to_value())
 });
 
 static SCHEMA: LazyLock<Schema> =

@@ -1,10 +1,11 @@
 //! The pieces of the one path that every tool call walks, each a pure function: no clock, no input, no output.
 //!
 //! In the order of the path: a client's tools come in through [`declaration`], get their [`names`] and [`digest`], and
-//! stand beside the daemon's own ([`ask_user`]) as [`ToolSpec`]s. For a call, [`policy`] says what the rules say of the tool,
-//! [`arguments`] reads what the model wrote, [`repair`] mends two slips, [`schema`] checks, and [`summary`] says in a line
-//! what it is about. [`answers`] and [`results`] check what comes back, and [`budget`] cuts it. [`path`] strings them together, and [`ToolSource`] is where calls go. [`texts`] holds every bad end a call can have and
-//! what the model is told of it. [`json`] is how all of them read JSON.
+//! stand beside the daemon's own ([`ask_user`], [`tool_search`]) as [`ToolSpec`]s. For a call, [`policy`] says what the
+//! rules say of the tool, [`arguments`] reads what the model wrote, [`repair`] mends two slips, [`schema`] checks, and
+//! [`summary`] says in a line what it is about. [`answers`], [`results`] and [`media`] check what comes back, and [`budget`]
+//! cuts it. [`path`] strings them together, and [`ToolSource`] is where calls go. [`texts`] holds every bad end a call can
+//! have and what the model is told of it. [`json`] is how all of them read JSON.
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -14,6 +15,7 @@ use ropewalk_protocol::{
 };
 use serde_json::Value;
 
+use self::{digest::tool_digest, names::server_flat_name};
 use crate::models::ToolDefinition;
 
 pub mod answers;
@@ -91,7 +93,38 @@ pub struct SourceDefault {
     pub why: Cow<'static, str>,
 }
 
+/// How long a call of an App tool may be silent. A question waits for a person and has a deadline of its own.
+const APP_SILENCE_MS: u64 = 600_000;
+
 impl ToolSpec {
+    /// One of the daemon's own tools, of those that change nothing and are never asked about.
+    #[must_use]
+    pub fn of_app(name: &str, title: &str, description: &str, input_schema: Value) -> Self {
+        let annotations = Annotations { read_only_hint: Some(true), ..Annotations::default() };
+        Self {
+            flat_name: server_flat_name("app", name),
+            name: name.to_owned(),
+            namespace: None,
+            namespace_description: None,
+            title: Some(title.to_owned()),
+            description: description.to_owned(),
+            digest: tool_digest(&input_schema, None, &annotations),
+            annotations,
+            source: "app".to_owned(),
+            source_kind: SourceKind::App,
+            source_name: "App tools".to_owned(),
+            input_schema: Arc::new(input_schema),
+            output_schema: None,
+            default: SourceDefault {
+                decision: PolicyDecision::Allow,
+                silence_ms: APP_SILENCE_MS,
+                exempt_from_asking: true,
+                why: "exempt from asking".into(),
+            },
+            owner: None,
+        }
+    }
+
     /// A tool of a client. `silence_ms` is the setting that holds where its declaration names no timeout.
     #[must_use]
     pub fn of_client(tool: &ClientTool, owner: &ClientRef, silence_ms: u64) -> Self {

@@ -9,6 +9,7 @@ use super::{
     media::{MediaProblem, check_audio, check_image},
     schema::Schema,
 };
+use crate::context::cut::first_characters;
 
 #[cfg(test)]
 mod tests;
@@ -21,6 +22,9 @@ pub const ANSWER_BYTES: u64 = limits::MAX_MESSAGE_BYTES - (1 << 20);
 
 /// Characters of a code a client reports.
 pub const CODE_CHARACTERS: usize = 128;
+
+/// Characters of a message a client reports that are kept; the rest is cut.
+const MESSAGE_CHARACTERS: usize = limits::RESULT_CHARACTERS as usize / 2;
 
 /// A result that breaks no rule.
 #[derive(Clone, Debug, PartialEq)]
@@ -115,9 +119,7 @@ fn reported(fields: &Map<String, Value>) -> Result<CallFailure, CallFailure> {
     if characters(&code) > CODE_CHARACTERS as u64 {
         return Err(invalid("/errorCode", format!("must have at most {CODE_CHARACTERS} characters")));
     }
-    let limit = limits::RESULT_CHARACTERS / 2;
-    let message = if characters(&message) > limit { first(&message, limit) + "…" } else { message };
-    Ok(CallFailure::Reported { code, message })
+    Ok(CallFailure::Reported { code, message: first_characters(&message, MESSAGE_CHARACTERS) })
 }
 
 fn content(items: Option<&Value>) -> Result<Vec<Part>, CallFailure> {
@@ -198,8 +200,4 @@ fn invalid(path: &str, reason: impl Into<String>) -> CallFailure {
 
 fn characters(text: &str) -> u64 {
     text.chars().count() as u64
-}
-
-fn first(text: &str, characters: u64) -> String {
-    text.chars().take(usize::try_from(characters).unwrap_or(usize::MAX)).collect()
 }

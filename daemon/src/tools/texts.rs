@@ -5,6 +5,8 @@
 
 use ropewalk_protocol::{CallError, Effect, EffectiveLevel, ItemState, Part, Problem, Severity, limits};
 
+use crate::context::cut::first_characters;
+
 #[cfg(test)]
 mod tests;
 
@@ -249,7 +251,7 @@ impl CallFailure {
 }
 
 fn unknown_tool(tool: &str, near: &[String]) -> String {
-    let tool = short(tool, 80);
+    let tool = first_characters(tool, 80);
     let hint = if near.is_empty() {
         "Use only the tools you were given.".to_owned()
     } else {
@@ -261,7 +263,7 @@ fn unknown_tool(tool: &str, near: &[String]) -> String {
 fn declined(tool: &str, note: Option<&str>, stopped: bool) -> String {
     let what = if stopped { "refused this call and stopped the run" } else { "refused this call" };
     match note.map(str::trim).filter(|note| !note.is_empty()) {
-        Some(note) => format!("A person {what} of {tool}, and said: {}", short(note, NOTE_CHARACTERS)),
+        Some(note) => format!("A person {what} of {tool}, and said: {}", first_characters(note, NOTE_CHARACTERS)),
         None => format!("A person {what} of {tool}. Do not try the same again; go on without it or ask what to do."),
     }
 }
@@ -293,12 +295,5 @@ fn duration(ms: u64) -> String {
     } else {
         let seconds = (ms + 500) / 1_000;
         if seconds == 1 { "1 second".to_owned() } else { format!("{seconds} seconds") }
-    }
-}
-
-fn short(text: &str, characters: usize) -> String {
-    match text.char_indices().nth(characters) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
     }
 }

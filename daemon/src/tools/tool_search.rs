@@ -2,12 +2,12 @@
 
 use std::sync::{Arc, LazyLock};
 
-use ropewalk_protocol::{Annotations, PolicyDecision, SourceKind};
+use ropewalk_protocol::SourceKind;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{SourceDefault, ToolSpec, digest::tool_digest, names::server_flat_name};
+use super::ToolSpec;
 use crate::context::cut::first_characters;
 
 #[cfg(test)]
@@ -22,8 +22,6 @@ pub const FOUND: usize = 16;
 const DESCRIPTION_CHARACTERS: usize = 200;
 /// Names told when nothing is found.
 const NAMES: usize = 50;
-/// How long a call may be silent; it never waits for anybody.
-const SILENCE_MS: u64 = 600_000;
 
 /// The arguments.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -47,32 +45,9 @@ pub fn is_tool_search(tool: &ToolSpec) -> bool {
 }
 
 static SPEC: LazyLock<ToolSpec> = LazyLock::new(|| {
-    let input_schema = schemars::schema_for!(ToolSearch).to_value();
-    let annotations = Annotations { read_only_hint: Some(true), ..Annotations::default() };
-    ToolSpec {
-        flat_name: server_flat_name("app", NAME),
-        name: NAME.to_owned(),
-        namespace: None,
-        namespace_description: None,
-        title: Some("Look for tools".to_owned()),
-        description: "There are more tools than fit into this request. Finds them by words of their names and \
-                      descriptions; those it finds can be called from the next step on."
-            .to_owned(),
-        digest: tool_digest(&input_schema, None, &annotations),
-        annotations,
-        source: "app".to_owned(),
-        source_kind: SourceKind::App,
-        source_name: "App tools".to_owned(),
-        input_schema: Arc::new(input_schema),
-        output_schema: None,
-        default: SourceDefault {
-            decision: PolicyDecision::Allow,
-            silence_ms: SILENCE_MS,
-            exempt_from_asking: true,
-            why: "exempt from asking".into(),
-        },
-        owner: None,
-    }
+    let description = "There are more tools than fit into this request. Finds them by words of their names and \
+                       descriptions; those it finds can be called from the next step on.";
+    ToolSpec::of_app(NAME, "Look for tools", description, schemars::schema_for!(ToolSearch).to_value())
 });
 
 /// What is asked for.

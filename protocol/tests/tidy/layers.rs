@@ -80,6 +80,18 @@ fn domain_is_pure() {
 }
 
 #[test]
+fn libraries_whose_types_are_everywhere_in_their_room_stay_in_it() {
+    for (library, room) in [("rig_core", "daemon/src/models/rig/"), ("sled::", "daemon/src/store/")] {
+        let strangers: Vec<_> = daemon_files()
+            .iter()
+            .filter(|file| !file.path.starts_with(room) && file.text.contains(library))
+            .map(|file| file.path.clone())
+            .collect();
+        assert!(strangers.is_empty(), "{library} is for {room} alone: {strangers:#?}");
+    }
+}
+
+#[test]
 fn only_the_command_line_and_embedding_know_the_sdk() {
     let strangers: Vec<_> = daemon_files()
         .iter()

@@ -5,8 +5,7 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use super::{
-    Checked, answers, arguments, fields, image_url, model, name_fits, new_name, output_schema, reasoning, refuse,
-    schema, strict_schema,
+    Checked, answers, arguments, fields, function, image_url, model, name_fits, output_schema, reasoning, refuse,
 };
 use crate::scripted::{memory::Memory, refusal::Refusal, voice::texts};
 
@@ -74,13 +73,7 @@ fn tools(body: &Value) -> Checked {
     };
     let mut names = HashSet::new();
     for (place, tool) in tools.iter().enumerate() {
-        let path = format!("tools[{place}].function");
-        let function = &tool["function"];
-        new_name(function["name"].as_str().unwrap_or_default(), &mut names, &format!("{path}.name"))?;
-        schema(&function["parameters"], &format!("{path}.parameters"))?;
-        if function["strict"] == true {
-            strict_schema(&function["parameters"], &format!("{path}.parameters"))?;
-        }
+        function(&tool["function"], &mut names, &format!("tools[{place}].function"))?;
     }
     Ok(())
 }

@@ -5,8 +5,7 @@ use std::collections::{HashMap, HashSet};
 use serde_json::Value;
 
 use super::{
-    Checked, answers, arguments, fields, image_url, model, name_fits, new_name, output_schema, reasoning, refuse,
-    schema, strict_schema,
+    Checked, answers, arguments, fields, function, image_url, model, name_fits, output_schema, reasoning, refuse,
 };
 use crate::scripted::{memory::Memory, refusal::Refusal, voice::texts};
 
@@ -76,14 +75,9 @@ fn check(body: &Value, memory: &Memory) -> Checked {
 fn tools(body: &Value) -> Checked {
     let mut names = HashSet::new();
     for (place, tool) in body["tools"].as_array().map_or(&[][..], Vec::as_slice).iter().enumerate() {
-        if tool["type"] != "function" {
-            continue;
-        }
-        let path = format!("tools[{place}]");
-        new_name(tool["name"].as_str().unwrap_or_default(), &mut names, &format!("{path}.name"))?;
-        schema(&tool["parameters"], &format!("{path}.parameters"))?;
-        if tool["strict"] == true {
-            strict_schema(&tool["parameters"], &format!("{path}.parameters"))?;
+        // What the provider itself offers has another type and no schema.
+        if tool["type"] == "function" {
+            function(tool, &mut names, &format!("tools[{place}]"))?;
         }
     }
     Ok(())

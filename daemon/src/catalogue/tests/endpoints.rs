@@ -121,6 +121,7 @@ async fn headers_replace_those_there_were_and_null_clears_them() {
     let id = world.endpoint("a").await;
     let headers =
         json!({ "headers": { "HTTP-Referer": "https://app.example/", "X-Title": "My App", "anthropic-beta": "a,b" } });
+    change(&world, &id, json!({ "headers": { "x-max-tokens": "9" } })).await.unwrap();
     let endpoint = change(&world, &id, headers).await.unwrap();
     assert_eq!(endpoint.headers.len(), 3);
     let endpoint = change(&world, &id, json!({ "headers": { "x-title": "Other" } })).await.unwrap();
@@ -161,6 +162,7 @@ async fn a_header_that_is_none_or_secret_or_ours_is_refused_by_name() {
         ("Ocp-Apim-Subscription-Key", "secret_header"),
         ("Cookie", "secret_header"),
         ("x-auth-token", "secret_header"),
+        ("X-Session-Token", "secret_header"),
         ("Host", "reserved_header"),
         ("Content-Length", "reserved_header"),
         ("Content-Type", "reserved_header"),

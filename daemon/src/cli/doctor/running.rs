@@ -4,7 +4,7 @@ use ropewalk::{Client, Error};
 use ropewalk_protocol::{DaemonState, Endpoint, HealthState, IndexState, ListParams, SecretStore, Settings};
 
 use super::Finding;
-use crate::cli::{endpoint::next_step, session::Context, text::bytes, words::spelled};
+use crate::cli::{endpoint::next_step, session::Context, text::bytes, words::wire};
 
 /// Asks the daemon.
 pub(super) async fn check(client: &Client, test_endpoints: bool, context: &Context) -> Vec<Finding> {
@@ -146,7 +146,7 @@ async fn tested(client: &Client, endpoint: &Endpoint, program: &str) -> Result<F
         }
         Some(error) => Finding::problem(
             "endpoint",
-            format!("{name} does not work ({}): {}", spelled(&error.kind), error.message),
+            format!("{name} does not work ({}): {}", wire(&error.kind), error.message),
             next_step(endpoint, &error, program),
         ),
     })

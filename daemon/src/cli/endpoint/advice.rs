@@ -4,13 +4,17 @@ use ropewalk_protocol::{Endpoint, Provider, RunError, RunErrorKind};
 
 use crate::cli::text::duration;
 
+/// What rustls says of an answer that is no TLS, as that of a server of plain HTTP.
+const NO_TLS: &str = "InvalidContentType";
+
 /// The next step, as one sentence with a command where there is one.
 pub(crate) fn next_step(endpoint: &Endpoint, error: &RunError, program: &str) -> String {
     let name = &endpoint.name;
     match error.kind {
-        RunErrorKind::Auth if endpoint.has_credential => format!(
-            "the key was refused. `{program} endpoint key {name}` stores another one; check that it is for this provider."
-        ),
+        // The message says whether it was refused or cannot be read.
+        RunErrorKind::Auth if endpoint.has_credential => {
+            format!("`{program} endpoint key {name}` stores another key; check that it is for this provider.")
+        }
         RunErrorKind::Auth => format!("`{program} endpoint key {name}` stores its key."),
         RunErrorKind::ModelNotFound => {
             let pull = match endpoint.provider {
@@ -19,7 +23,7 @@ pub(crate) fn next_step(endpoint: &Endpoint, error: &RunError, program: &str) ->
             };
             format!("`{program} endpoint set {name} --model MODEL` names a model it knows{pull}.")
         }
-        RunErrorKind::Unreachable => unreachable(endpoint, program),
+        RunErrorKind::Unreachable => unreachable(endpoint, error, program),
         RunErrorKind::RateLimited | RunErrorKind::Overloaded => match error.retry_after_ms {
             Some(ms) => format!("try again in {}; runs wait and ask again by themselves.", duration(Some(ms))),
             None => "try again in a while; runs wait and ask again by themselves.".to_owned(),
@@ -36,8 +40,8 @@ pub(crate) fn next_step(endpoint: &Endpoint, error: &RunError, program: &str) ->
              --max-output-tokens N` tells its limits."
         ),
         RunErrorKind::BadRequest => format!(
-            "it refused the request itself: check `--provider`, `--model`, `--header` and `--max-output-tokens` with \
-             `{program} endpoint list`, and correct them with `{program} endpoint set {name}`."
+            "it refused the request itself: check `--url`, `--provider`, `--model`, `--header` and `--max-output-tokens` \
+             with `{program} endpoint list`, and correct them with `{program} endpoint set {name}`."
         ),
         RunErrorKind::BadResponse | RunErrorKind::CutOff => format!(
             "what answers there may not speak what the endpoint says. `{program} endpoint set {name} --provider PROVIDER \
@@ -48,8 +52,13 @@ pub(crate) fn next_step(endpoint: &Endpoint, error: &RunError, program: &str) ->
     }
 }
 
-fn unreachable(endpoint: &Endpoint, program: &str) -> String {
+fn unreachable(endpoint: &Endpoint, error: &RunError, program: &str) -> String {
     let name = &endpoint.name;
+    if error.message.contains(NO_TLS) {
+        return format!(
+            "what listens there speaks no TLS: `{program} endpoint set {name} --url http://…` if it is on this machine."
+        );
+    }
     if let Some(proxy) = &endpoint.proxy_url {
         return format!(
             "check that {proxy} is up and lets it through; `{program} endpoint set {name} --proxy none` leaves it out."

@@ -3,7 +3,10 @@
 use ropewalk_protocol::{Endpoint, EndpointTested};
 
 use super::advice::next_step;
-use crate::cli::{text::table, words::spelled};
+use crate::cli::{
+    text::table,
+    words::{spelled, wire},
+};
 
 /// All of them, a line each.
 pub(super) fn listed(endpoints: &[Endpoint]) -> String {
@@ -55,7 +58,7 @@ pub(super) fn verdict(endpoint: &Endpoint, tested: &EndpointTested, program: &st
         None => format!("{name} did not answer as it should."),
         Some(error) => {
             let next = next_step(endpoint, error, program);
-            format!("{name} does not work ({}): {}\nNext: {next}", spelled(&error.kind), error.message)
+            format!("{name} does not work ({}): {}\nNext: {next}", wire(&error.kind), error.message)
         }
     }
 }

@@ -87,7 +87,7 @@ fn a_verdict_says_what_to_do_next_for_each_kind_of_failure() {
     let first = failed(&plain, RunErrorKind::Auth, None);
     assert_eq!(first, "work does not work (auth): It said no.\nNext: `ropewalk endpoint key work` stores its key.");
     for (endpoint, kind, retry_after_ms, next) in [
-        (endpoint(json!({"hasCredential": true})), RunErrorKind::Auth, None, "the key was refused"),
+        (endpoint(json!({"hasCredential": true})), RunErrorKind::Auth, None, "stores another key"),
         (plain.clone(), RunErrorKind::ModelNotFound, None, "`ropewalk endpoint set work --model MODEL`"),
         (
             Endpoint { provider: Provider::Ollama, ..plain.clone() },
@@ -103,7 +103,7 @@ fn a_verdict_says_what_to_do_next_for_each_kind_of_failure() {
         (plain.clone(), RunErrorKind::Quota, None, "credit"),
         (plain.clone(), RunErrorKind::Stalled, None, "fell silent"),
         (plain.clone(), RunErrorKind::ContextWindow, None, "--context-tokens N"),
-        (plain.clone(), RunErrorKind::BadRequest, None, "`--provider`"),
+        (plain.clone(), RunErrorKind::BadRequest, None, "`--url`, `--provider`"),
         (plain.clone(), RunErrorKind::BadResponse, None, "before `/chat/completions`"),
         (plain.clone(), RunErrorKind::CutOff, None, "--url URL"),
         (plain.clone(), RunErrorKind::Internal, None, "docs/endpoints.md"),
@@ -111,4 +111,5 @@ fn a_verdict_says_what_to_do_next_for_each_kind_of_failure() {
         let verdict = failed(&endpoint, kind, retry_after_ms);
         assert!(verdict.split_once("\nNext: ").unwrap().1.contains(next), "{kind:?}: {verdict}");
     }
+    assert!(failed(&plain, RunErrorKind::BadRequest, None).starts_with("work does not work (badRequest): "));
 }

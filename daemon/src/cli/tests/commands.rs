@@ -23,6 +23,7 @@ struct Bench {
 }
 
 /// How a command ended and what it printed.
+#[derive(Debug)]
 struct Done {
     exit: Exit,
     stdout: String,
@@ -102,7 +103,7 @@ async fn what_the_next_request_is_made_of_is_shown_in_a_table_and_as_the_model_r
         "{}",
         shown.stdout
     );
-    assert!(line("tools").ends_with("1 tools") && !shown.stdout.contains(thread), "{}", shown.stdout);
+    assert!(line("tools").ends_with("1 tool") && !shown.stdout.contains(thread), "{}", shown.stdout);
     let read = bench.run(&["context", thread, "--text"]).await;
     assert!(read.stdout.contains(&format!("thread {thread}, branch {thread}.")), "{}", read.stdout);
     bench.end().await;
@@ -139,7 +140,28 @@ async fn a_failed_run_says_why_and_ends_with_1() {
     let bench = Bench::new().await;
     let done = bench.run(&["run", "say so far\nfail badRequest"]).await;
     assert_eq!((done.exit, &*done.stdout), (Exit::FAILED, "so far\n"));
-    assert!(done.stderr.contains("✗ The run failed: "), "{}", done.stderr);
+    assert!(done.stderr.ends_with("with this error (badRequest).\n"), "{}", done.stderr);
+    bench.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_whose_endpoint_refuses_it_says_what_to_do_next() {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    let bench = Bench::new().await;
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/v1", listener.local_addr().unwrap());
+    let server = tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        let _ = stream.read(&mut [0; 65_536]).await;
+        let _ = stream.write_all(b"HTTP/1.1 401 No\r\ncontent-length: 0\r\nconnection: close\r\n\r\n").await;
+        let _ = stream.shutdown().await;
+    });
+    bench.run(&["endpoint", "add", "work", "--url", &url, "--model", "m"]).await;
+    let done = bench.run(&["run", "hello"]).await;
+    server.await.unwrap();
+    assert_eq!(done.exit, Exit::FAILED);
+    let next = "  Next: `ropewalk endpoint key work` stores its key.\n";
+    assert!(done.stderr.contains("(status 401)") && done.stderr.ends_with(next), "{}", done.stderr);
     bench.end().await;
 }
 
@@ -211,6 +233,9 @@ async fn an_endpoint_is_added_with_its_key_used_and_removed() {
     let keyed = bench.run(&["endpoint", "set", "work", "--model", "bigger", "--key-env", "WORK_KEY"]).await;
     assert!(keyed.stdout.ends_with("The key of work is stored.\n"), "{}", keyed.stdout);
 
+    let nothing = bench.run(&["endpoint", "set", "work"]).await;
+    assert_eq!((nothing.exit, nothing.stderr.contains("--help")), (Exit::USAGE, true), "{}", nothing.stderr);
+
     assert_eq!(bench.run(&["endpoint", "use", "work"]).await.stdout, "work is the default now.\n");
     let unknown = bench.run(&["endpoint", "use", "wrok"]).await;
     assert!(unknown.stderr.contains("There is no endpoint `wrok`. There is: "), "{}", unknown.stderr);
@@ -218,7 +243,9 @@ async fn an_endpoint_is_added_with_its_key_used_and_removed() {
     assert_eq!((unset.exit, unset.stderr.contains("NOT_SET is not set")), (Exit::USAGE, true));
 
     assert_eq!(bench.run(&["endpoint", "key", "work", "--remove"]).await.exit, Exit::DONE);
-    assert_eq!(bench.run(&["endpoint", "remove", "work"]).await.exit, Exit::DONE);
+    bench.run(&[&add[..2], &["other"], &add[3..]].concat()).await;
+    let removed = bench.run(&["endpoint", "remove", "work"]).await;
+    assert_eq!((removed.exit, removed.stdout.contains("None is the default now")), (Exit::DONE, true), "{removed:?}");
     bench.end().await;
 }
 
@@ -294,6 +321,9 @@ async fn a_run_with_a_schema_prints_data_alone_and_a_paused_one_ends_the_command
     let done = bench.run(&["run", "--output-schema", file, "say seven\nthen say {\"n\":7}"]).await;
     assert_eq!((done.exit, &*done.stdout), (Exit::DONE, "{\"n\":7}\n"), "{}", done.stderr);
     assert!(done.stderr.contains("seven\n"), "{}", done.stderr);
+    let listed = bench.run(&["threads"]).await;
+    let shown = bench.run(&["threads", "show", listed.stdout.split_whitespace().next().unwrap()]).await;
+    assert!(shown.stdout.contains("\nropewalk\nYour answer does not fit"), "{}", shown.stdout);
     let done = bench.run(&["run", "--output-schema", file, "hello"]).await;
     assert_eq!((done.exit, &*done.stdout), (Exit::FAILED, ""));
     assert!(done.stderr.contains("does not fit the output schema"), "{}", done.stderr);

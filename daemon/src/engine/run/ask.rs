@@ -70,15 +70,14 @@ pub async fn ask(
 
 /// The stream ended without its last event.
 fn cut_off() -> ModelError {
-    let message = "The model's answer ended before it was complete.".to_owned();
-    ModelError { kind: RunErrorKind::CutOff, message, retryable: true, retry_after_ms: None }
+    ModelError::new(RunErrorKind::CutOff, "The model's answer ended before it was complete.")
 }
 
 /// The answer trickled until the step had taken as long as it may.
 fn unending() -> ModelError {
     let minutes = STEP_CEILING.as_secs() / 60;
     let message = format!("The model's answer was not complete after {minutes} minutes; no more of it was taken.");
-    ModelError { kind: RunErrorKind::Stalled, message, retryable: true, retry_after_ms: None }
+    ModelError::new(RunErrorKind::Stalled, message)
 }
 
 /// An answer that ran away once is not paid for five times.
@@ -89,7 +88,7 @@ fn too_much() -> Failure {
 /// An answer that is dropped because it does not end, or not soon enough.
 pub fn endless(limit: usize, what: &str) -> ModelError {
     let message = format!("The model's answer has more than {limit} bytes of {what}; no more of it was taken.");
-    ModelError { kind: RunErrorKind::BadResponse, message, retryable: true, retry_after_ms: None }
+    ModelError::new(RunErrorKind::BadResponse, message)
 }
 
 /// The texts of one answer as they stream.

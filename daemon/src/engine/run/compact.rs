@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use ropewalk_protocol::{Endpoint, MessageId, Severity};
+use ropewalk_protocol::{Endpoint, MessageId, RunErrorKind, Severity};
 
 use super::{
     report::{Over, Reporter},
-    request::{Assembly, internal},
+    request::Assembly,
     summarise::{Summarised, Summariser},
 };
 use crate::{
@@ -73,7 +73,7 @@ pub async fn compact(compacting: Compacting<'_>) -> Result<Option<Line>, ModelEr
     let compaction = Compaction { covers, text, usage, notice };
     let stored = store(reporter, line.clone(), compaction).await;
     // Whoever asked has no run to tell this to.
-    stored.map_err(|Over| internal("The run is over.".to_owned()))
+    stored.map_err(|Over| ModelError::new(RunErrorKind::Internal, "The run is over."))
 }
 
 fn choose(compacting: &Compacting<'_>) -> Option<Choice> {
@@ -136,7 +136,7 @@ fn material(covered: &[Arc<ChainMessage>], is_carried_on: bool) -> (String, &[Ar
 async fn covers(reporter: &Reporter, line: &Line, kept: usize) -> Result<Option<Link>, ModelError> {
     let (found, _) = history::chain(reporter.shared(), reporter.thread().id(), line, kept + 1)
         .await
-        .map_err(|error| ModelError { kind: ropewalk_protocol::RunErrorKind::Storage, ..internal(error.message) })?;
+        .map_err(|error| ModelError::new(RunErrorKind::Storage, error.message))?;
     Ok(found.into_iter().nth(kept).map(|(link, _)| link))
 }
 

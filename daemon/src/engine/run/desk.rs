@@ -10,9 +10,9 @@ use ropewalk_protocol::{
 use serde_json::Value;
 
 use super::{
+    app_tools::AppSource,
     before::{Before, calls_so_far},
     client_call::ClientSource,
-    question::AppSource,
     report::{Over, Reporter},
     room,
     toolbox::{self, Toolbox},

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::failed;
 use crate::{
+    context::cut::first_characters,
     domain::{CallEnd, Notice},
     engine::Turn,
     tools::{digest::exact_digest, json, path::ModelToolCall},
@@ -16,8 +17,10 @@ const NOTICED_AFTER: u64 = 3;
 const STUCK_AFTER: u64 = 10;
 /// Characters of a digest: two results of a run are never the same by chance.
 const DIGEST_CHARACTERS: usize = 16;
-/// Calls that are named, and characters of each.
-const NAMED: (usize, usize) = (5, 80);
+/// Calls of a step that are named where it repeats.
+const NAMED_CALLS: usize = 5;
+/// Characters of each of them.
+const NAMED_CHARACTERS: usize = 80;
 
 /// What stands for a call with its result: a poll whose results differ is no repetition.
 pub fn digest_of(call: &ModelToolCall, end: &CallEnd) -> String {
@@ -39,11 +42,8 @@ pub fn described(calls: &[ModelToolCall]) -> String {
     let mut named: Vec<String> = Vec::new();
     for call in calls {
         let name = format!("{} {}", call.name, call.arguments.trim());
-        let name = match name.char_indices().nth(NAMED.1) {
-            Some((end, _)) => format!("{}…", &name[..end]),
-            None => name.trim_end().to_owned(),
-        };
-        if named.len() < NAMED.0 && !named.contains(&name) {
+        let name = first_characters(name.trim_end(), NAMED_CHARACTERS);
+        if named.len() < NAMED_CALLS && !named.contains(&name) {
             named.push(name);
         }
     }

@@ -1,9 +1,18 @@
 //! Driving a run: from outside its thread, one task a run, reporting back what happened.
 //!
 //! A step is: build the request, stream the model, store what it said, walk its calls along the one path, store each
-//! result. Whatever the driver writes goes through its thread's owner, by its [`Reporter`]; a driver that was told to stop is dropped where
-//! it stands.
+//! result. Whatever the driver writes goes through its thread's owner, by its [`Reporter`]; a driver that was told to stop
+//! is dropped where it stands.
+//!
+//! In the order of the work: [`driver`] takes one step after another and works off the calls of each, every call at a
+//! [`desk`] of its own; [`app_tools`] are the tools that are ours. [`step`] reads from top to bottom what becomes of one
+//! request. It passes the [`gate`] (budgets, an endpoint), and [`request`] builds it out of [`workspace`], [`toolbox`] and
+//! [`output`] for the [`room`] its model has; what does not fit is made shorter by [`compact`], with what [`summarise`]
+//! says. [`ask`] sends it and shows what comes. Where that failed, [`shortening`] makes a shorter request and [`retry`]
+//! waits for the same one; where it came whole and is not enough, [`shortfall`] says what follows. [`loops`] notices a run
+//! that repeats itself.
 
+mod app_tools;
 mod ask;
 mod before;
 mod client_call;
@@ -14,7 +23,6 @@ mod gate;
 mod loops;
 mod output;
 mod party;
-mod question;
 mod report;
 pub mod request;
 mod retry;
@@ -63,14 +71,13 @@ async fn guarded(driver: Driver) {
 
 /// The outcome of a run that failed.
 pub fn failed(kind: RunErrorKind, message: impl Into<String>, retryable: bool) -> RunOutcome {
-    RunOutcome {
-        status: OutcomeStatus::Failed,
-        text: None,
-        structured: None,
-        reason: None,
-        by: None,
-        error: Some(RunError { kind, message: message.into(), retryable, retry_after_ms: None, provider: None }),
-    }
+    failed_by(RunError { kind, message: message.into(), retryable, retry_after_ms: None, provider: None })
+}
+
+/// The outcome of a run that failed with this error.
+fn failed_by(error: RunError) -> RunOutcome {
+    let status = OutcomeStatus::Failed;
+    RunOutcome { status, text: None, structured: None, reason: None, by: None, error: Some(error) }
 }
 
 /// The outcome of a run that was stopped; `reason` where it was not by saying so.

@@ -2,8 +2,11 @@
 
 use ropewalk_protocol::{EndpointId, RunErrorKind, RunOutcome};
 
-use super::failed;
-use crate::{engine::Shared, models::ModelError};
+use super::failed_by;
+use crate::{
+    engine::Shared,
+    models::{ModelError, host_of},
+};
 
 /// The endpoint that is asked.
 pub struct Party {
@@ -20,11 +23,7 @@ impl Party {
         let Some(endpoint) = snapshot.endpoints.get(id) else {
             return Self { name: None, place: "the endpoint".to_owned() };
         };
-        let url = endpoint.base_url.as_deref().and_then(|address| url::Url::parse(address).ok());
-        let host = url.as_ref().and_then(|url| {
-            let host = url.host_str()?;
-            Some(url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}")))
-        });
+        let host = endpoint.base_url.as_deref().and_then(host_of);
         Self { name: Some(endpoint.name.clone()), place: host.unwrap_or_else(|| endpoint.name.clone()) }
     }
 
@@ -36,12 +35,7 @@ impl Party {
     /// The end of a run that failed by this error. What is no fault of the endpoint's does not name it.
     pub fn outcome(&self, error: ModelError) -> RunOutcome {
         let ours = matches!(error.kind, RunErrorKind::NoEndpoint | RunErrorKind::Storage | RunErrorKind::Internal);
-        let mut outcome = failed(error.kind, error.message, error.retryable);
-        if let Some(told) = &mut outcome.error {
-            told.retry_after_ms = error.retry_after_ms;
-            told.provider = self.name.clone().filter(|_| !ours);
-        }
-        outcome
+        failed_by(error.into_run_error(self.name.clone().filter(|_| !ours)))
     }
 }
 

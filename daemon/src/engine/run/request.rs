@@ -25,7 +25,7 @@ use crate::{
     models::{Model, ModelError, ModelRequest},
 };
 
-/// Compactions of one step: the second is for a summary that came out longer than it should.
+/// Compactions before one request. One is enough, unless a summary comes out longer than it should.
 const COMPACTIONS: usize = 3;
 
 /// What a step is built from.
@@ -104,6 +104,11 @@ pub struct Assembly {
 }
 
 impl Assembly {
+    /// Whether it is expected to have no more than these tokens, where its model counts them at all.
+    fn has_at_most(&self, tokens: u64) -> bool {
+        !self.room.is_enforced || self.expected <= tokens
+    }
+
     /// The tokens of all but the chain, as they are expected.
     pub fn fixed_tokens(&self, shared: &Shared) -> u64 {
         let layers = self.layers.iter().map(|layer| layer.tokens).sum::<u64>();
@@ -112,7 +117,7 @@ impl Assembly {
 
     /// An estimate as it is expected of this model.
     pub fn corrected(&self, shared: &Shared, tokens: u64) -> u64 {
-        (tokens * shared.gauges.ratio_percent(&self.room.key)).div_ceil(100)
+        shared.gauges.corrected(&self.room.key, tokens)
     }
 }
 
@@ -126,7 +131,7 @@ pub async fn assemble(thread: &ThreadHandle, plan: &Plan, room: Room) -> Result<
     let layers = layers::layers(&texts, &room.budgets);
     let messages = history::whole_chain(shared, thread.id(), &plan.line, plan.known.clone())
         .await
-        .map_err(|error| ModelError { kind: RunErrorKind::Storage, ..internal(error.message) })?;
+        .map_err(|error| ModelError::new(RunErrorKind::Storage, error.message))?;
     let message_tokens: Vec<u64> = messages.iter().map(|message| message_tokens(message)).collect();
     let tool_tokens = plan.toolbox.definitions().iter().map(definition_tokens).sum::<u64>();
     let layer_tokens = layers.iter().map(|layer| layer.tokens).sum::<u64>();
@@ -158,12 +163,12 @@ pub async fn request(reporter: &Reporter, mut plan: Plan) -> Result<Asked, Model
     let Some(endpoint) = endpoint.cloned() else { return Err(no_endpoint(reporter, &plan)) };
     let key = shared.catalogue.key_of(&endpoint).await.map_err(|refusal| no_key(&endpoint.name, &refusal))?;
     let model = shared.models.model(&endpoint, key)?;
-    for compactions in 0.. {
+    let mut compactions = 0;
+    let assembly = loop {
         let assembly = assemble(reporter.thread(), &plan, room::room(shared, &endpoint)).await?;
         remember(reporter, &plan.line, &assembly).await;
-        let budgets = &assembly.room.budgets;
-        if !assembly.room.is_enforced || assembly.expected <= budgets.threshold {
-            return Ok(asked(shared, &endpoint, &plan, assembly, model));
+        if assembly.has_at_most(assembly.room.budgets.threshold) || compactions == COMPACTIONS {
+            break assembly;
         }
         let compacting = Compacting {
             reporter,
@@ -173,16 +178,16 @@ pub async fn request(reporter: &Reporter, mut plan: Plan) -> Result<Asked, Model
             endpoint: &endpoint,
             model: &model,
         };
-        let line = if compactions < COMPACTIONS { compact::compact(compacting).await? } else { None };
-        match line {
-            Some(line) => (plan.line, plan.known) = (line, None),
-            None if assembly.expected <= budgets.request => {
-                return Ok(asked(shared, &endpoint, &plan, assembly, model));
-            }
-            None => return Err(does_not_fit(&assembly)),
-        }
+        let Some(line) = compact::compact(compacting).await? else { break assembly };
+        (plan.line, plan.known) = (line, None);
+        compactions += 1;
+    };
+    // What could not be made as short as it should be is sent all the same if it fits.
+    if assembly.has_at_most(assembly.room.budgets.request) {
+        Ok(asked(shared, &endpoint, &plan, assembly, model))
+    } else {
+        Err(does_not_fit(&assembly))
     }
-    unreachable!("the loop above ends with its last compaction")
 }
 
 fn asked(shared: &Arc<Shared>, endpoint: &Endpoint, plan: &Plan, assembly: Assembly, model: Arc<dyn Model>) -> Asked {
@@ -227,12 +232,12 @@ fn does_not_fit(assembly: &Assembly) -> ModelError {
         grouped(newest),
         grouped(budgets.request)
     );
-    ModelError { kind: RunErrorKind::ContextWindow, ..internal(message) }
+    ModelError::new(RunErrorKind::ContextWindow, message)
 }
 
 /// The provider would say no more than that the key is wrong.
 fn no_key(endpoint: &str, refusal: &Refusal) -> ModelError {
-    ModelError { kind: RunErrorKind::Auth, ..internal(format!("The key of {endpoint} cannot be used: {refusal}.")) }
+    ModelError::new(RunErrorKind::Auth, format!("The key of {endpoint} cannot be used: {refusal}."))
 }
 
 fn no_endpoint(reporter: &Reporter, plan: &Plan) -> ModelError {
@@ -240,10 +245,5 @@ fn no_endpoint(reporter: &Reporter, plan: &Plan) -> ModelError {
     let named = Some(&plan.endpoint_id).filter(|id| !id.is_empty());
     let why = snapshot.which_endpoint(named, &plan.project_id);
     let message = why.err().map_or_else(|| "No usable endpoint is configured.".to_owned(), |why| why.to_string());
-    ModelError { kind: RunErrorKind::NoEndpoint, message, retryable: false, retry_after_ms: None }
-}
-
-/// A failure of ours.
-pub const fn internal(message: String) -> ModelError {
-    ModelError { kind: RunErrorKind::Internal, message, retryable: false, retry_after_ms: None }
+    ModelError::new(RunErrorKind::NoEndpoint, message)
 }

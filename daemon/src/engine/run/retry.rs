@@ -17,9 +17,10 @@ mod tests;
 
 /// How often a model is asked in one step, the first time included.
 const STEP_ATTEMPTS: usize = 5;
-/// The first wait of our own choice. Each one after it is twice as long, and each is lengthened by chance up to double,
-/// so that many runs which failed together do not come back together.
-const FIRST_WAIT: Duration = Duration::from_secs(1);
+/// The first wait of our own choice: short, so that whoever mistyped an address is told so soon. Each one after it is twice
+/// as long, and each is lengthened by chance up to double, so that many runs which failed together do not come back
+/// together.
+const FIRST_WAIT: Duration = Duration::from_millis(500);
 /// The longest wait a provider may ask for; one that asks for more fails the run at once.
 const LONGEST_WAIT: Duration = Duration::from_secs(300);
 /// How much of our own wait is added to one that the provider asked for.

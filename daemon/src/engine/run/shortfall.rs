@@ -91,7 +91,7 @@ impl Shortfalls {
             }
             Lack::WholeCalls | Lack::Anything => return None,
         };
-        Some(ModelError { kind, message, retryable: false, retry_after_ms: None })
+        Some(ModelError { retryable: false, ..ModelError::new(kind, message) })
     }
 
     /// Stores such an answer by `store`, and either tells the model what it lacks or ends the run. `calls` are those of
@@ -105,7 +105,7 @@ impl Shortfalls {
         store: impl FnOnce(&mut Turn<'_>, &RunId) + Send + 'static,
     ) -> Result<Stepped, Over> {
         let outcome = self.end(lack).map(|error| party.outcome(error));
-        let stepped = if outcome.is_some() { Stepped::Ended } else { Stepped::Calls(Vec::new()) };
+        let stepped = if outcome.is_some() { Stepped::Ended } else { Stepped::Again };
         reporter
             .report(move |turn, run_id| {
                 store(turn, run_id);

@@ -70,26 +70,16 @@ async fn answered(
     }
     let lack = shortfalls.of(&answer, is_certain);
     let made = std::mem::take(&mut answer.calls);
-    let total = made.len() as u64;
-    let mut calls = Vec::new();
-    let mut shown = Vec::new();
-    for (call, index) in made.into_iter().zip(1..) {
-        let (known, item) = show_call(reporter, &texts.message_id, &call, toolbox);
-        calls.push(ModelToolCall {
-            call_id: known.call_id.clone(),
-            name: call.name,
-            arguments: call.arguments,
-            index,
-            total,
-        });
-        shown.push((known, item));
-    }
-    let (text, reasoning) = (answer.text.clone(), answer.reasoning.clone());
+    let shown: Vec<_> = made.iter().map(|call| show_call(reporter, &texts.message_id, call, toolbox)).collect();
+    let calls = to_make(made, &shown);
+    let (text, reasoning) = (answer.text.clone(), answer.reasoning);
     let said = Said { text: texts.text.clone(), reasoning: texts.reasoning.clone() };
+    // A text that did not stream has no item yet.
+    let item = |begun: &Option<ItemId>| begun.clone().unwrap_or_else(|| reporter.shared().next_id().into());
     let stored = Answered {
         message_id: texts.message_id.clone(),
-        text: said.item(false, reporter).filter(|_| !text.is_empty()).map(|id| (id, text)),
-        reasoning: said.item(true, reporter).filter(|_| !reasoning.is_empty()).map(|id| (id, reasoning)),
+        text: (!text.is_empty()).then(|| (item(&said.text), text)),
+        reasoning: (!reasoning.is_empty()).then(|| (item(&said.reasoning), reasoning)),
         calls: shown,
         usage: answer.usage,
         provider_parts: answer.provider_parts,
@@ -118,7 +108,7 @@ async fn answered(
 fn excess(answer: &ModelAnswer) -> Option<ModelError> {
     if answer.calls.len() as u64 > TOOL_CALLS_PER_MESSAGE {
         let message = format!("The model made more than {TOOL_CALLS_PER_MESSAGE} calls in one message.");
-        return Some(ModelError { kind: RunErrorKind::BadResponse, message, retryable: true, retry_after_ms: None });
+        return Some(ModelError::new(RunErrorKind::BadResponse, message));
     }
     let bytes = answer.calls.iter().map(|call| call.arguments.len()).sum::<usize>();
     (bytes > ANSWER_ARGUMENT_BYTES).then(|| endless(ANSWER_ARGUMENT_BYTES, "arguments"))
@@ -129,14 +119,6 @@ fn excess(answer: &ModelAnswer) -> Option<ModelError> {
 struct Said {
     text: Option<ItemId>,
     reasoning: Option<ItemId>,
-}
-
-impl Said {
-    /// The item of the text: the one that has begun, or a new one for a text that did not stream.
-    fn item(&self, reasoning: bool, reporter: &Reporter) -> Option<ItemId> {
-        let begun = if reasoning { &self.reasoning } else { &self.text };
-        begun.clone().or_else(|| Some(reporter.shared().next_id().into()))
-    }
 }
 
 fn store_answer(turn: &mut Turn<'_>, run_id: &RunId, answer: Answered, said: &Said) {
@@ -151,6 +133,21 @@ fn store_answer(turn: &mut Turn<'_>, run_id: &RunId, answer: Answered, said: &Sa
         turn.change.text_started(run_id, id, &answer.message_id, false);
     }
     turn.change.answered(run_id, answer);
+}
+
+/// The calls of an answer as they are worked off, beside what is shown of each.
+fn to_make(made: Vec<crate::models::ModelCall>, shown: &[(AnsweredCall, ToolCallItem)]) -> Vec<ModelToolCall> {
+    let total = made.len() as u64;
+    let calls = made.into_iter().zip(shown).zip(1..);
+    calls
+        .map(|((call, (known, _)), index)| ModelToolCall {
+            call_id: known.call_id.clone(),
+            name: call.name,
+            arguments: call.arguments,
+            index,
+            total,
+        })
+        .collect()
 }
 
 fn show_call(

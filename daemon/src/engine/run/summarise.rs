@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use futures::StreamExt as _;
-use ropewalk_protocol::{Delivery, Endpoint, Message, Part, Role, RunErrorKind, Usage};
+use ropewalk_protocol::{Endpoint, RunErrorKind, Usage};
 
 use super::{
     report::Reporter,
@@ -16,7 +16,7 @@ use crate::{
         tokens::text_tokens,
         transcript::{digest, transcribed},
     },
-    domain::{ChainMessage, World as _},
+    domain::ChainMessage,
     models::{Model, ModelAnswer, ModelError, ModelEvent, ModelRequest},
 };
 
@@ -101,12 +101,7 @@ impl Summariser<'_> {
                         work.done += taken;
                         continue;
                     }
-                    ModelError {
-                        kind: RunErrorKind::BadResponse,
-                        message: "The summary was empty.".to_owned(),
-                        retryable: true,
-                        retry_after_ms: None,
-                    }
+                    ModelError::new(RunErrorKind::BadResponse, "The summary was empty.")
                 }
                 Err(error) => error,
             };
@@ -146,36 +141,10 @@ impl Summariser<'_> {
         );
         let instructions = INSTRUCTIONS.to_owned();
         let estimated = text_tokens(&instructions) + text_tokens(&prompt);
-        let request = ModelRequest {
-            model: self.endpoint.model.clone(),
-            instructions,
-            messages: vec![Arc::new(self.message(prompt))],
-            tools: Vec::new(),
-            max_output_tokens: self.endpoint.max_output_tokens,
-        };
+        let max_output_tokens = self.endpoint.max_output_tokens;
+        let request = ModelRequest::of_text(self.endpoint.model.clone(), prompt);
+        let request = ModelRequest { instructions, max_output_tokens, ..request };
         (request, taken, Measure { key: room.key, chain: None, estimated }, room.budgets.window)
-    }
-
-    fn message(&self, text: String) -> ChainMessage {
-        let (thread, shared) = (self.reporter.thread(), self.reporter.shared());
-        let message = Message {
-            message_id: shared.next_id().into(),
-            thread_id: thread.id().clone(),
-            branch_id: thread.id().clone().into(),
-            parent_message_id: None,
-            run_id: Some(self.reporter.run_id().clone()),
-            role: Role::User,
-            delivery: Delivery::Turn,
-            content: vec![Part::text(text)],
-            tool_calls: Vec::new(),
-            call_id: None,
-            is_error: None,
-            incomplete: false,
-            summary: false,
-            sender: None,
-            at: shared.clock.now(),
-        };
-        ChainMessage { message, provider_parts: None }
     }
 
     fn kept(&self, says: &str, tokens: u64) -> String {
@@ -239,10 +208,5 @@ async fn answer(model: &Measured, request: ModelRequest) -> Result<ModelAnswer, 
             break;
         }
     }
-    Err(ModelError {
-        kind: RunErrorKind::BadResponse,
-        message: "The summary had no end.".to_owned(),
-        retryable: false,
-        retry_after_ms: None,
-    })
+    Err(ModelError { retryable: false, ..ModelError::new(RunErrorKind::BadResponse, "The summary had no end.") })
 }

@@ -17,6 +17,8 @@ const NAME: &str = "AGENTS.md";
 const DIRECTORIES: usize = 16;
 /// Bytes read of one file: far more than any budget has room for.
 const FILE_BYTES: u64 = 1 << 20;
+/// What is said of a link that is not followed.
+const LEADS_OUT: &str = "it is a link that leads out of its directory";
 /// How long a disk may take. A step waits no longer for a directory that does not answer.
 const PATIENCE: Duration = Duration::from_secs(2);
 
@@ -44,6 +46,8 @@ fn file(directory: &str) -> Option<WorkspaceFile> {
     let text = match opened(Path::new(directory)) {
         Ok(file) => text(file),
         Err(error) if error.kind() == ErrorKind::NotFound => return None,
+        // The kernel's words for it are about devices.
+        Err(error) if error.kind() == ErrorKind::CrossesDevices => Err(LEADS_OUT.to_owned()),
         Err(error) => Err(error.to_string()),
     };
     Some(WorkspaceFile { path, text })
@@ -80,7 +84,7 @@ fn opened(directory: &Path) -> std::io::Result<File> {
 fn opened(directory: &Path) -> std::io::Result<File> {
     let path = directory.join(NAME).canonicalize()?;
     if !path.starts_with(directory.canonicalize()?) {
-        return Err(std::io::Error::other("it is a link that leads out of its directory"));
+        return Err(std::io::Error::other(LEADS_OUT));
     }
     if !path.metadata()?.is_file() {
         return Err(std::io::Error::other("it is no file"));

@@ -108,7 +108,7 @@ fn records(shape: Provider, body: &[u8]) -> impl Iterator<Item = Value> {
 
 /// Cut after each of its lines, a body ends well only from the line on that proves its end.
 #[tokio::test]
-async fn l12_a_body_cut_after_any_line_ends_well_only_with_proof() {
+async fn k09_l12_a_body_cut_after_any_line_ends_well_only_with_proof() {
     for shape in SHAPES {
         let is_short = |case: &Case| case.body.len() < 4_096;
         for case in cases_of(shape).into_iter().filter(is_short) {

@@ -1,4 +1,5 @@
-//! Models behind providers, through rig-core. Its types stay in this module and below.
+//! Models behind providers, through rig-core, and what its catalogue knows of models. Its types stay in this module and
+//! below.
 //!
 //! The five shapes differ in where a request goes ([`provider`]), in what a history may look like ([`history`]) and in
 //! how bytes become records ([`scan`]); they share one transport, one reading of the stream and one classification of
@@ -6,6 +7,7 @@
 
 mod failure;
 mod history;
+mod known;
 mod last_event;
 mod mend;
 mod openness;
@@ -22,6 +24,7 @@ use std::{sync::Arc, time::Duration};
 use futures::{StreamExt, stream, stream::BoxStream};
 use rig_core::http_client::HeaderMap;
 
+pub use self::known::known_window;
 use self::{
     failure::Failures,
     reading::Reading,

@@ -8,7 +8,7 @@ use ropewalk_protocol::Problem;
 use serde_json::{Map, Value};
 
 use super::{MAX_PROBLEMS, SchemaProblem};
-use crate::tools::json;
+use crate::{context::cut::first_characters, tools::json};
 
 /// Characters of a reason; an `enum` or a pattern can be as long as the schema.
 const REASON_CHARACTERS: usize = 300;
@@ -48,13 +48,14 @@ pub(super) fn of_value(error: &ValidationError<'_>, root: &Value) -> Vec<Problem
 }
 
 fn unknown<'a>(path: &str, names: impl Iterator<Item = &'a String>) -> Vec<Problem> {
-    let problem =
-        |name: &String| problem(json::join(path, &cut(name, 80)), "is no known property; leave it out".to_owned());
+    let problem = |name: &String| {
+        problem(json::join(path, &first_characters(name, 80)), "is no known property; leave it out".to_owned())
+    };
     names.take(MAX_PROBLEMS).map(problem).collect()
 }
 
 fn problem(path: String, reason: String) -> Problem {
-    Problem { path, reason: cut(&reason, REASON_CHARACTERS) }
+    Problem { path, reason: first_characters(&reason, REASON_CHARACTERS) }
 }
 
 fn reason_of(error: &ValidationError<'_>) -> String {
@@ -127,11 +128,4 @@ const fn type_name(kind: JsonType) -> &'static str {
 fn listed(options: &Value) -> String {
     let options = options.as_array().map_or(&[][..], Vec::as_slice);
     options.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
-}
-
-fn cut(text: &str, characters: usize) -> String {
-    match text.char_indices().nth(characters) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
 }

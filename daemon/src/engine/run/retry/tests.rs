@@ -17,8 +17,8 @@ fn failure(kind: RunErrorKind, retry_after_ms: Option<u64>) -> Failure {
 fn each_wait_of_ours_is_twice_the_last_one_and_lengthened_by_less_than_itself() {
     for _ in 0..100 {
         let (mut attempts, _) = began();
-        for seconds in [1, 2, 4, 8] {
-            let shortest = Duration::from_secs(seconds);
+        for ms in [500, 1_000, 2_000, 4_000] {
+            let shortest = Duration::from_millis(ms);
             let wait = attempts.wait_after(&failure(RunErrorKind::Overloaded, None)).unwrap();
             assert!(wait >= shortest && wait <= 2 * shortest, "{wait:?} after {shortest:?}");
         }
@@ -27,14 +27,14 @@ fn each_wait_of_ours_is_twice_the_last_one_and_lengthened_by_less_than_itself() 
 }
 
 #[test]
-fn l17_a_wait_is_never_shorter_than_the_provider_asked_for() {
+fn k30_l17_a_wait_is_never_shorter_than_the_provider_asked_for() {
     for asked_for in [0, 1, 999, 3_000, 60_000, 300_000] {
         for _ in 0..100 {
             let (mut attempts, _) = began();
             for _ in 1..STEP_ATTEMPTS {
                 let wait = attempts.wait_after(&failure(RunErrorKind::RateLimited, Some(asked_for))).unwrap();
                 assert!(wait >= Duration::from_millis(asked_for).max(FIRST_WAIT), "{wait:?} for {asked_for} ms");
-                assert!(wait <= Duration::from_millis(asked_for) + Duration::from_secs(16), "{wait:?}");
+                assert!(wait <= Duration::from_millis(asked_for) + Duration::from_secs(8), "{wait:?}");
             }
         }
     }
@@ -52,7 +52,7 @@ fn a_longer_wait_than_any_is_refused_and_said() {
 }
 
 #[test]
-fn l25_what_would_fail_again_is_not_asked_again() {
+fn k30_l25_what_would_fail_again_is_not_asked_again() {
     let permanent = ModelError { retryable: false, ..failure(RunErrorKind::ContextWindow, None).error };
     let certain = Failure { is_final: true, ..failure(RunErrorKind::Overloaded, None) };
     for failure in [Failure { error: permanent, is_final: false }, certain] {

@@ -5,6 +5,9 @@ use serde_json::Value;
 /// How much of a provider's own words goes into a message.
 const EXCERPT_CHARACTERS: usize = 300;
 
+/// How much of the title of a web page does.
+const TITLE_CHARACTERS: usize = 80;
+
 /// Words before the time to wait, as OpenAI and those who copy it write it.
 const WAIT_WORDS: [&str; 2] = ["try again in ", "retry in "];
 
@@ -16,9 +19,14 @@ pub(super) fn error_of(body: &str) -> Option<Value> {
     error.or_else(|| body.get("detail").or_else(|| body.get("message")).map(|_| body)).cloned()
 }
 
-/// What of a body tells the kind of the failure: its error, or all of it where it has none.
+/// What of a body tells the kind of the failure: its error, or all of it where it has none. The words of a web page are
+/// about something else.
 pub(super) fn words(body: &str) -> String {
-    error_of(body).map_or_else(|| body.to_owned(), |error| error.to_string())
+    match error_of(body) {
+        Some(error) => error.to_string(),
+        None if page(body).is_some() => String::new(),
+        None => body.to_owned(),
+    }
 }
 
 /// The provider's own words for a person, at their full length.
@@ -33,12 +41,33 @@ pub(super) fn said(body: &str) -> String {
 
 /// As much of the words as goes into a message.
 pub(super) fn excerpt(text: &str) -> String {
+    if let Some(page) = page(text) {
+        return page;
+    }
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match text.char_indices().nth(EXCERPT_CHARACTERS) {
         Some((cut, _)) => format!("{}…", &text[..cut]),
-        None if text.is_empty() => "(no words)".to_owned(),
+        None if text.is_empty() => "an answer without words".to_owned(),
         None => text,
     }
+}
+
+/// What is said of a web page where an API was expected: its title, which tells the login of a network from a provider's
+/// own site. Its source tells people nothing.
+fn page(text: &str) -> Option<String> {
+    // Byte by byte as long as the text.
+    let lower = text.to_ascii_lowercase();
+    if !["<!doctype html", "<html"].iter().any(|start| lower.trim_start().starts_with(start)) {
+        return None;
+    }
+    let title = || {
+        let begin = lower.find("<title")?;
+        let begin = begin + lower[begin..].find('>')? + 1;
+        let end = begin + lower[begin..].find("</title")?;
+        let title = text[begin..end].split_whitespace().collect::<Vec<_>>().join(" ");
+        (!title.is_empty()).then(|| title.chars().take(TITLE_CHARACTERS).collect::<String>())
+    };
+    Some(title().map_or_else(|| "a web page".to_owned(), |title| format!("a web page, \"{title}\"")))
 }
 
 /// The status an error within a stream carries in its body, as gateways do.
@@ -118,5 +147,18 @@ mod tests {
         ] {
             assert_eq!(said(body), "Oops", "{body}");
         }
+    }
+
+    #[test]
+    fn of_a_web_page_the_title_is_shown_and_its_words_tell_no_kind() {
+        for (body, expected) in [
+            ("<!DOCTYPE html>\n<html><head><TITLE lang=en>\n Sign\n in</Title>", "a web page, \"Sign in\""),
+            (" <html><body>All models of the world</body>", "a web page"),
+            ("<html><title> </title>", "a web page"),
+            ("<html><title>unended", "a web page"),
+        ] {
+            assert_eq!((said(body).as_str(), words(body).as_str()), (expected, ""), "{body}");
+        }
+        assert_eq!(said("less <html> than"), "less <html> than");
     }
 }

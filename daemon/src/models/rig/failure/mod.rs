@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     clock::Clock,
-    models::{ModelError, retryable},
+    models::{ModelError, host_of},
 };
 
 /// The longest wait a provider can ask for: a day.
@@ -37,12 +37,7 @@ pub(super) struct Failures {
 
 impl Failures {
     pub(super) fn new(connection: &Connection, watch: Arc<Watch>) -> Self {
-        let url = reqwest::Url::parse(&connection.base_url).ok();
-        let host = url.as_ref().and_then(reqwest::Url::host_str).unwrap_or("the provider").to_owned();
-        let host = match url.and_then(|url| url.port()) {
-            Some(port) => format!("{host}:{port}"),
-            None => host,
-        };
+        let host = host_of(&connection.base_url).unwrap_or_else(|| "the provider".to_owned());
         let proxy = connection.proxy_url.as_deref().and_then(|url| reqwest::Url::parse(url).ok());
         let password = proxy.and_then(|proxy| proxy.password().map(str::to_owned));
         let secrets = connection.key.clone().into_iter().chain(password).filter(|secret| !secret.is_empty()).collect();
@@ -154,6 +149,7 @@ impl Failures {
             Some(OpenError::NoStream { content_type, body }) => {
                 let message = format!("{} answered {content_type} instead of a stream: ", self.host);
                 let message = message + &excerpt(&self.masked(body.clone()));
+                let message = hinted(message, "Check the endpoint's baseUrl and provider.");
                 ModelError { retryable: false, ..self.error(Kind::BadResponse, message) }
             }
             None => self.error(Kind::BadResponse, format!("{} answered what cannot be read: {error}", self.host)),
@@ -169,14 +165,17 @@ impl Failures {
         let is_filtered = response.refusal || kinds::is_filtered(&words);
         let kind = if response.refusal { Kind::BadResponse } else { kinds::kind_of(status, &words) };
         let told = status.map_or_else(String::new, |status| format!(" (status {status})"));
-        let mut message = format!("{}{told}: {}", self.host, self.told(body));
-        if status.is_some_and(|status| (300..400).contains(&status)) {
-            message += " It points to another address, which is not followed; check the endpoint's baseUrl.";
-        }
-        if status == Some(404) && kind == Kind::BadRequest {
-            message +=
-                &format!(" Nothing answers where {} is asked; check the endpoint's baseUrl.", self.shape.provider());
-        }
+        let message = format!("{}{told}: {}", self.host, self.told(body));
+        let message = match status {
+            Some(404) if kind == Kind::BadRequest => {
+                let provider = self.shape.provider();
+                hinted(message, &format!("Nothing answers where {provider} is asked; check the endpoint's baseUrl."))
+            }
+            Some(300..=399) => {
+                hinted(message, "It sends elsewhere, which is not followed; check the endpoint's baseUrl.")
+            }
+            _ => message,
+        };
         let told_wait = response.headers.as_ref().and_then(|headers| self.retry_after(headers));
         let retry_after_ms = told_wait.or_else(|| body::retry_after_ms(body).and_then(whole_ms));
         let error = ModelError { retry_after_ms, ..self.error(kind, message) };
@@ -200,7 +199,7 @@ impl Failures {
     }
 
     fn error(&self, kind: Kind, message: String) -> ModelError {
-        ModelError { kind, message: self.masked(message), retryable: retryable(kind), retry_after_ms: None }
+        ModelError::new(kind, self.masked(message))
     }
 
     /// The provider's own words. What is secret in them goes before they are cut, so that no half of it is left.
@@ -211,6 +210,14 @@ impl Failures {
     fn masked(&self, text: String) -> String {
         self.secrets.iter().fold(text, |text, secret| text.replace(secret.as_str(), "[key]"))
     }
+}
+
+/// A provider's words, which may or may not end a sentence, and ours after them.
+fn hinted(mut message: String, hint: &str) -> String {
+    if !message.ends_with(['.', '!', '?', '…']) {
+        message.push('.');
+    }
+    message + " " + hint
 }
 
 fn whole_ms(ms: f64) -> Option<u64> {

@@ -187,6 +187,20 @@ async fn l01_l03_an_answer_at_either_end_gets_a_user_beside_it() {
 }
 
 #[tokio::test]
+async fn l03_a_result_without_its_call_is_sent_to_nobody() {
+    let calls = json!([{"callId": "call_1", "flatName": "weather", "arguments": {}}]);
+    for provider in ALL {
+        for place in 0..=4 {
+            let mut chain = vec![user("Hi"), assistant("I look.", &calls), result("call_1", "Sun."), user("Go")];
+            chain.insert(place, result("call_0", "an orphan"));
+            let body = sent(provider, request(chain, &["weather"])).await.1.to_string();
+            assert!(!body.contains("an orphan"), "{provider:?}, {place}: {body}");
+            assert!(body.contains("Sun."), "{provider:?}, {place}: the result of a call is sent");
+        }
+    }
+}
+
+#[tokio::test]
 async fn calls_are_told_as_text_where_no_tool_is_declared_and_stay_calls_where_one_is() {
     let calls = json!([{"callId": "call_1", "flatName": "gone", "arguments": {"x": 1}}]);
     let chain = || vec![user("Hi"), assistant("", &calls), result("call_1", "yes"), user("Go")];
