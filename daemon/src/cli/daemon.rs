@@ -91,15 +91,22 @@ async fn serve(running: Running, signals: &mut Signals, context: &Context) -> Ex
     }
 }
 
-fn begin_log(args: &DaemonArgs, context: &Context) -> Result<(), Failure> {
-    let filter = args.log.clone().or_else(|| context.environment.text("ROPEWALK_LOG"));
-    let filter = filter.unwrap_or_else(|| DEFAULT_LOG.to_owned());
-    let filter = EnvFilter::try_new(&filter).map_err(|error| {
+/// What is logged. The library behind the providers writes down their words as they came, and some of them repeat the key
+/// they refuse; what matters of that is in the errors of runs, without it.
+fn log_filter(filter: &str) -> Result<EnvFilter, Failure> {
+    let of_others = filter.split(',').filter(|directive| !directive.trim().starts_with("rig_core"));
+    let read = EnvFilter::try_new(of_others.collect::<Vec<_>>().join(",")).map_err(|error| {
         Failure::Usage(format!(
             "The log filter `{filter}` cannot be read: {error}. Try `debug`, or `ropewalk_daemon=debug`."
         ))
     })?;
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
+    Ok(read.add_directive("rig_core=off".parse().expect("the directive is a target and a level")))
+}
+
+fn begin_log(args: &DaemonArgs, context: &Context) -> Result<(), Failure> {
+    let filter = args.log.clone().or_else(|| context.environment.text("ROPEWALK_LOG"));
+    let filter = filter.unwrap_or_else(|| DEFAULT_LOG.to_owned());
+    let log = tracing_subscriber::fmt().with_env_filter(log_filter(&filter)?).with_writer(io::stderr);
     let is_new = if args.log_json {
         log.json().try_init().is_ok()
     } else {

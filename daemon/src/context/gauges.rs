@@ -55,6 +55,8 @@ pub struct Gauges {
 struct Gauge {
     ratio_percent: u64,
     window: Option<u64>,
+    /// The provider has refused as too long what by its own counts was short: its counts are not to be believed.
+    miscounts: bool,
 }
 
 /// The last request of a chain whose tokens its provider has counted.
@@ -97,7 +99,7 @@ impl Gauges {
     /// A provider has counted the tokens of a request. A ratio grows at once and shrinks slowly: a request that is too long
     /// costs more than one that is too short.
     pub fn counted(&self, measure: &Measure, reported: u64) {
-        if reported == 0 {
+        if reported == 0 || self.miscounts(&measure.key) {
             return;
         }
         if measure.estimated >= TELLING_TOKENS {
@@ -125,6 +127,11 @@ impl Gauges {
     /// A provider has refused a request because it is longer than the window: from now on the window counts as what the
     /// refusal says, else as half of what did not fit. A request that would fit into any window teaches nothing.
     pub fn refused(&self, measure: &Measure, believed: u64, says: &str) {
+        if self.expected(measure).saturating_mul(100) < measure.estimated.saturating_mul(RATIO.0) {
+            self.change(&measure.key, |gauge| (gauge.ratio_percent, gauge.miscounts) = (100, true));
+            let mut chains = self.chains.lock().unwrap_or_else(PoisonError::into_inner);
+            chains.retain(|_, counted| counted.measure.key != measure.key);
+        }
         let size = self.expected(measure).min(believed);
         if size <= SMALLEST_WINDOW {
             return;
@@ -143,12 +150,17 @@ impl Gauges {
         *known.entry((digest.to_owned(), length)).or_insert_with(count)
     }
 
+    fn miscounts(&self, key: &ModelKey) -> bool {
+        let models = self.models.lock().unwrap_or_else(PoisonError::into_inner);
+        models.get(key).is_some_and(|gauge| gauge.miscounts)
+    }
+
     fn change(&self, key: &ModelKey, change: impl FnOnce(&mut Gauge)) {
         let mut models = self.models.lock().unwrap_or_else(PoisonError::into_inner);
         if models.len() >= REMEMBERED && !models.contains_key(key) {
             models.clear();
         }
-        change(models.entry(key.clone()).or_insert(Gauge { ratio_percent: 100, window: None }));
+        change(models.entry(key.clone()).or_insert(Gauge { ratio_percent: 100, window: None, miscounts: false }));
     }
 }
 

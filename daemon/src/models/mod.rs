@@ -21,6 +21,9 @@ pub use factory::Models;
 pub use rig::known_window;
 pub use scripted::ScriptedModel;
 
+/// Bytes of the arguments of all calls of one answer.
+pub const ANSWER_ARGUMENT_BYTES: usize = 8 << 20;
+
 /// Everything a model is asked with.
 #[derive(Clone, Debug)]
 pub struct ModelRequest {

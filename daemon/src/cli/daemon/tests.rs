@@ -34,3 +34,13 @@ fn systemd_is_told_over_a_path_or_an_abstract_name() {
     notify(OsStr::new(&format!("@{name}")), "STOPPING=1").unwrap();
     assert_eq!(heard(&socket), "STOPPING=1");
 }
+
+#[test]
+fn no_filter_has_the_words_of_providers_logged() {
+    for filter in ["info", "trace", "rig_core=trace", "ropewalk_daemon=debug,rig_core::providers=warn"] {
+        let read = log_filter(filter).unwrap().to_string();
+        let of_rig = read.split(',').filter(|directive| directive.contains("rig_core")).collect::<Vec<_>>();
+        assert_eq!(of_rig, ["rig_core=off"], "{filter}: {read}");
+    }
+    assert!(log_filter("=x=").is_err());
+}

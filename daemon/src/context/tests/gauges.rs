@@ -76,3 +76,15 @@ fn a_short_request_that_is_refused_teaches_nothing() {
     gauges.refused(&measure(500), 128_000, "context_length_exceeded");
     assert_eq!(gauges.window(&key(1)), None);
 }
+
+#[test]
+fn l24_a_refusal_of_what_was_counted_as_short_ends_the_belief_in_the_counts() {
+    let gauges = Gauges::default();
+    gauges.counted(&measure(7_000), 11);
+    gauges.refused(&measure(8_200), 8_000, "prompt is too long");
+    assert_eq!(gauges.expected(&measure(8_200)), 8_200);
+    assert_eq!(gauges.window(&key(1)), Some(4_000));
+    gauges.counted(&measure(4_000), 11);
+    assert_eq!(gauges.expected(&measure(4_000)), 4_000, "what was wrong once is not learned again");
+    assert_eq!(gauges.expected(&Measure { key: key(2), ..measure(500) }), 500);
+}

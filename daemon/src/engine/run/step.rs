@@ -17,12 +17,9 @@ use super::{
 use crate::{
     domain::{Answered, AnsweredCall, World},
     engine::Turn,
-    models::{ModelAnswer, ModelError},
+    models::{ANSWER_ARGUMENT_BYTES, ModelAnswer, ModelError},
     tools::{arguments::parse_arguments, path::ModelToolCall, unknown_ref},
 };
-
-/// Bytes of the arguments of all calls of one answer.
-const ANSWER_ARGUMENT_BYTES: usize = 8 << 20;
 
 /// What a step came to.
 pub enum Stepped {

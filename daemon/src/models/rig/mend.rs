@@ -1,5 +1,6 @@
-//! Gives fragments of calls that name no call back to the call they belong to, before the decoder drops them; and gives
-//! a failure that stands beside an answer a line of its own, before the decoder reads the answer as a good one.
+//! Gives fragments of calls that name no call back to the call they belong to, before the decoder drops them; gives a
+//! failure that stands beside an answer a line of its own, before the decoder reads the answer as a good one; and notes
+//! that the output limit was reached, which the decoder forgets when another reason for the end follows.
 //!
 //! Some gateways send the pieces of a call's arguments without index and id, or under an index of their own. The decoder
 //! takes such a piece for a call without a name and drops it, and the call would be made with its arguments cut. A piece
@@ -9,16 +10,19 @@
 use bytes::Bytes;
 use serde_json::{Value, json};
 
+use super::{Shape, openness::Openness};
+
 /// Where calls are numbered from that came with nothing to tell them by: beyond what any provider counts to.
 const OWN_NUMBERS: u64 = 1 << 20;
 
-/// Follows the chunks of chat completions as they pass.
-#[derive(Default)]
+/// Follows the chunks of chat completions, or of Gemini, as they pass.
 pub(super) struct Mender {
+    shape: Shape,
     /// The line under way, which is passed on when it ends.
     line: Vec<u8>,
     calls: Vec<Call>,
     is_lost: bool,
+    is_cut: bool,
 }
 
 /// A call that has begun.
@@ -27,7 +31,7 @@ struct Call {
     place: Place,
     id: Option<String>,
     is_named: bool,
-    arguments: String,
+    arguments: Openness,
 }
 
 /// How the fragments of a call are told from those of others.
@@ -40,21 +44,23 @@ enum Place {
 }
 
 impl Call {
-    fn is_open(&self) -> bool {
-        serde_json::from_str::<Value>(&self.arguments).is_err()
-    }
-
     /// Whether a fragment at this call's place begins another one.
     fn ends_before(&self, id: Option<&str>, is_named: bool, arguments: &str) -> bool {
         match (id, self.id.as_deref()) {
             (Some(id), Some(own)) if id != own => true,
             // The same id again, with a name and arguments of its own: a provider that repeats its ids.
-            _ => matches!(self.place, Place::Id(_)) && is_named && !arguments.is_empty() && !self.is_open(),
+            _ => matches!(self.place, Place::Id(_)) && is_named && !arguments.is_empty() && !self.arguments.is_open(),
         }
     }
 }
 
 impl Mender {
+    /// For answers of this shape; `None` where there is nothing to mend.
+    pub(super) fn of(shape: Shape) -> Option<Self> {
+        let mender = Self { shape, line: Vec::new(), calls: Vec::new(), is_lost: false, is_cut: false };
+        matches!(shape, Shape::Chat | Shape::Gemini).then_some(mender)
+    }
+
     /// Takes a chunk; gives the lines that ended in it.
     pub(super) fn push(&mut self, chunk: &[u8]) -> Bytes {
         let mut passed = Vec::with_capacity(self.line.len() + chunk.len());
@@ -79,6 +85,11 @@ impl Mender {
         self.is_lost
     }
 
+    /// Whether the provider named its output limit as the reason for the end, whatever it named after that.
+    pub(super) const fn is_cut(&self) -> bool {
+        self.is_cut
+    }
+
     fn pass(&mut self, passed: &mut Vec<u8>) {
         let line = std::mem::take(&mut self.line);
         let text = std::str::from_utf8(&line).ok().filter(|line| self.is_of_interest(line));
@@ -90,14 +101,26 @@ impl Mender {
 
     /// Whether a line may have something to mend; all others are passed on unread.
     fn is_of_interest(&self, line: &str) -> bool {
+        if self.shape == Shape::Gemini {
+            return line.contains("\"MAX_TOKENS\"");
+        }
         let ends_nameless = || self.calls.iter().any(|call| !call.is_named) && line.contains("\"finish_reason\"");
-        line.contains("\"tool_calls\"") || line.contains("\"error\"") || ends_nameless()
+        ["\"tool_calls\"", "\"error\"", "\"length\""].iter().any(|word| line.contains(word)) || ends_nameless()
     }
 
     /// The line with its fragments numbered and its failure apart, if it was necessary.
     fn mended(&mut self, line: &str) -> Option<String> {
-        let data = line.strip_prefix("data:")?;
+        // Some servers put a byte order mark before their first line.
+        let data = line.trim_start_matches('\u{feff}').strip_prefix("data:")?;
         let mut chunk: Value = serde_json::from_str(data.trim()).ok()?;
+        if self.shape == Shape::Gemini {
+            self.is_cut |= chunk.pointer("/candidates/0/finishReason").is_some_and(|reason| reason == "MAX_TOKENS");
+            return None;
+        }
+        self.is_cut |= chunk.pointer("/choices/0/finish_reason").is_some_and(|reason| reason == "length");
+        if chunk.get("object").is_some_and(|object| object == "error") && chunk.get("error").is_none() {
+            return Some(format!("data: {}{}", json!({"error": chunk}), line_end(line)));
+        }
         let failure = take_failure(&mut chunk);
         let mut is_changed = failure.is_some();
         for choice in chunk.get_mut("choices")?.as_array_mut()?.iter_mut().take(1) {
@@ -109,8 +132,7 @@ impl Mender {
             let is_end = choice.get("finish_reason").is_some_and(Value::is_string);
             self.is_lost |= is_end && self.calls.iter().any(|call| !call.is_named);
         }
-        let ending = &line[line.trim_end_matches(['\r', '\n']).len()..];
-        let ending = if ending.is_empty() { "\n" } else { ending };
+        let ending = line_end(line);
         is_changed.then(|| match failure {
             Some(failure) => format!("data: {chunk}{ending}{ending}data: {failure}{ending}"),
             None => format!("data: {chunk}{ending}"),
@@ -133,8 +155,17 @@ impl Mender {
         if let Some(call) = known.filter(|call| !call.ends_before(id.as_deref(), is_named, &arguments)) {
             call.id = call.id.take().or(id);
             call.is_named |= is_named;
-            call.arguments.push_str(&arguments);
+            call.arguments.push(&arguments);
             return false;
+        }
+        if let (None, false, Some(_)) = (index, is_named, &id) {
+            // The id of a call that came without one.
+            let mut open = self.calls.iter_mut().filter(|call| call.id.is_none() && call.arguments.is_open());
+            if let (Some(call), None) = (open.next(), open.next()) {
+                call.id = id;
+                call.arguments.push(&arguments);
+                return put(fragment, &call.place);
+            }
         }
         if is_named || id.is_some() {
             let is_taken = index.is_none() && self.calls.iter().any(|call| Some(&call.place) == place.as_ref());
@@ -144,16 +175,17 @@ impl Mender {
                 _ => (own, true),
             };
             let is_changed = is_changed && put(fragment, &place);
+            let arguments = Openness::of(&arguments);
             self.calls.push(Call { place, id, is_named, arguments });
             return is_changed;
         }
         if arguments.is_empty() {
             return false;
         }
-        let mut open = self.calls.iter_mut().filter(|call| call.is_open());
+        let mut open = self.calls.iter_mut().filter(|call| call.arguments.is_open());
         match (open.next(), open.next()) {
             (Some(call), None) => {
-                call.arguments.push_str(&arguments);
+                call.arguments.push(&arguments);
                 put(fragment, &call.place)
             }
             _ => {
@@ -164,15 +196,23 @@ impl Mender {
     }
 }
 
-/// The failure that stands beside a chunk's choices. None of those is a good end then.
+/// What a line ends with.
+fn line_end(line: &str) -> &str {
+    let end = &line[line.trim_end_matches(['\r', '\n']).len()..];
+    if end.is_empty() { "\n" } else { end }
+}
+
+/// The failure that stands beside a chunk's choices or within one. None of those is a good end then.
 fn take_failure(chunk: &mut Value) -> Option<Value> {
     let is_failure = |error: &Value| error.is_object() || error.as_str().is_some_and(|text| !text.is_empty());
-    chunk.get("error").filter(|error| is_failure(error))?;
+    let beside = chunk.get("error").filter(|error| is_failure(error)).cloned();
     let choices = chunk.get_mut("choices")?.as_array_mut().filter(|choices| !choices.is_empty())?;
+    let within = choices.iter().find_map(|choice| choice.get("error").filter(|error| is_failure(error))).cloned();
+    let error = beside.or(within)?;
     for choice in choices.iter_mut().filter_map(Value::as_object_mut) {
         choice.shift_remove("finish_reason");
     }
-    let error = chunk.as_object_mut()?.shift_remove("error")?;
+    chunk.as_object_mut()?.shift_remove("error");
     Some(json!({"error": error}))
 }
 

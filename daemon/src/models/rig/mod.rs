@@ -10,6 +10,7 @@ mod history;
 mod known;
 mod last_event;
 mod mend;
+mod openness;
 mod parts;
 mod provider;
 mod reading;

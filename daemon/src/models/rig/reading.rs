@@ -8,10 +8,10 @@ use rig_core::{
     message::{AssistantContent, StopReason, ToolCall},
     streaming::{CompletionStream, Item, StreamEvent},
 };
-use ropewalk_protocol::Usage;
+use ropewalk_protocol::{Usage, limits::TOOL_CALLS_PER_MESSAGE};
 
 use super::{Shape, failure::Failures, history::SentNames, parts};
-use crate::models::{ModelAnswer, ModelCall, ModelError, ModelEvent, ModelRequest, usage};
+use crate::models::{ANSWER_ARGUMENT_BYTES, ModelAnswer, ModelCall, ModelError, ModelEvent, ModelRequest, usage};
 
 /// An answer as it arrives.
 pub(super) struct Reading {
@@ -25,6 +25,7 @@ pub(super) struct Reading {
     text: String,
     reasoning: String,
     calls: BTreeMap<usize, OpenCall>,
+    argument_bytes: usize,
 }
 
 /// A call as it arrives.
@@ -47,6 +48,7 @@ impl Reading {
             text: String::new(),
             reasoning: String::new(),
             calls: BTreeMap::new(),
+            argument_bytes: 0,
         }
     }
 
@@ -57,6 +59,10 @@ impl Reading {
                 Ok(Item::Event(event)) => {
                     if let Some(delta) = self.absorb(event) {
                         return Some(Ok(delta));
+                    }
+                    // Calls are shown when they are whole, so that nobody but us sees that there is no end of them.
+                    if self.calls.len() as u64 > TOOL_CALLS_PER_MESSAGE || self.argument_bytes > ANSWER_ARGUMENT_BYTES {
+                        return Some(Err(self.failures.too_much()));
                     }
                 }
                 Ok(Item::Unknown(payload)) => tracing::debug!(?payload, "the provider sent what nobody knows"),
@@ -79,7 +85,10 @@ impl Reading {
             StreamEvent::Start { name: Some(name), .. } => {
                 self.calls.entry(part).or_default().name = self.names.flat(&name);
             }
-            StreamEvent::Arguments { json, .. } => self.calls.entry(part).or_default().arguments.push_str(&json),
+            StreamEvent::Arguments { json, .. } => {
+                self.argument_bytes += json.len();
+                self.calls.entry(part).or_default().arguments.push_str(&json);
+            }
             StreamEvent::End { content: AssistantContent::ToolCall(ended), .. } => {
                 let call = self.calls.entry(part).or_default();
                 call.name = self.names.flat(&ended.function.name);
@@ -98,6 +107,7 @@ impl Reading {
         } = self;
         let response = stream.finish().await.map_err(|error| failures.of(&error))?;
         failures.check_arguments()?;
+        let said_cut = failures.saw_output_limit() || response.choice.iter().any(is_cut_item);
         let is_filtered = response.finish_reason() == Some(FinishReason::ContentFilter);
         match (response.finish_reason(), response.stop()) {
             (None, _) if shape.ends_without_reason() => {}
@@ -109,8 +119,12 @@ impl Reading {
         }
         let calls = calls.into_values().filter(|call| !call.name.is_empty());
         let calls = calls.map(|call| ModelCall { name: call.name, arguments: call.arguments }).collect::<Vec<_>>();
-        let is_cut = response.finish_reason() == Some(FinishReason::Length)
+        let is_cut = said_cut
+            || response.finish_reason() == Some(FinishReason::Length)
             || is_cut_unsaid(&response, &calls, max_output_tokens);
+        if calls.is_empty() && response.finish_reason() == Some(FinishReason::ToolCalls) {
+            return Err(failures.missing_calls());
+        }
         if is_cut && text.trim().is_empty() && calls.is_empty() {
             return Err(failures.output_limit());
         }
@@ -134,6 +148,12 @@ fn whole_arguments(streamed: String, ended: &ToolCall) -> String {
     let whole = function.arguments_value();
     let is_same = serde_json::from_str::<serde_json::Value>(&streamed).is_ok_and(|streamed| streamed == whole);
     if is_same { streamed } else { whole.to_string() }
+}
+
+/// Whether the provider's own form of a call says that it is not all there.
+fn is_cut_item(content: &AssistantContent) -> bool {
+    matches!(content, AssistantContent::ToolCall(_))
+        && content.native_item().and_then(|item| item.get("status")).is_some_and(|status| status == "incomplete")
 }
 
 /// Whether the output limit cut a call although the provider gave another reason for the end, as some gateways do.

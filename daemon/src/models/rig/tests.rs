@@ -8,6 +8,7 @@ mod reaching;
 mod requests;
 mod returning;
 mod scripted;
+mod unproven;
 
 use std::time::Duration;
 

@@ -43,6 +43,7 @@ struct Seen {
     data: bool,
     lost: bool,
     torn: bool,
+    cut: bool,
     ending: Option<Ending>,
 }
 
@@ -66,6 +67,11 @@ impl Watch {
     /// Whether there was a piece of a call that belongs to no call.
     pub(super) fn saw_lost_arguments(&self) -> bool {
         self.lock().lost
+    }
+
+    /// Whether the output limit was named as a reason for the end.
+    pub(super) fn saw_output_limit(&self) -> bool {
+        self.lock().cut
     }
 
     /// Whether the body ended within a record.
@@ -181,7 +187,7 @@ impl Transport {
     ) -> BoxStream<'static, http_client::Result<Bytes>> {
         let deadline = self.clock.sleep(self.idle_timeout);
         let scanner = Scanner::new(self.shape.framing());
-        let mender = (self.shape == Shape::Chat).then(Mender::default);
+        let mender = Mender::of(self.shape);
         let last_event = (self.shape.framing() == Framing::Events).then(LastEvent::default);
         let reading = Body { transport: self, body: Some(body), scanner, mender, last_event, deadline };
         stream::unfold(reading, |mut reading| async {
@@ -248,21 +254,21 @@ impl Body {
             (seen.ending, seen.torn) = (ending, self.scanner.is_within_record());
         }
         let rest = self.mender.as_mut().map(Mender::rest);
-        self.note_lost();
+        self.note_seen();
         Some([rest.unwrap_or_default(), missing.unwrap_or_default()].concat().into())
     }
 
     fn mended(&mut self, chunk: Bytes) -> Bytes {
         let Some(mender) = &mut self.mender else { return chunk };
         let mended = mender.push(&chunk);
-        self.note_lost();
+        self.note_seen();
         mended
     }
 
-    fn note_lost(&self) {
-        if self.mender.as_ref().is_some_and(Mender::is_lost) {
-            self.transport.watch.lock().lost = true;
-        }
+    fn note_seen(&self) {
+        let Some(mender) = &self.mender else { return };
+        let mut seen = self.transport.watch.lock();
+        (seen.lost, seen.cut) = (mender.is_lost(), mender.is_cut());
     }
 }
 

@@ -29,16 +29,17 @@ pub(super) fn words(body: &str) -> String {
     }
 }
 
-/// The provider's own words for a person.
+/// The provider's own words for a person, at their full length.
 pub(super) fn said(body: &str) -> String {
     let error = error_of(body);
     let message = error.as_ref().and_then(|error| {
         let member = ["message", "detail"].iter().find_map(|member| error.get(member)?.as_str());
         member.or_else(|| error.as_str())
     });
-    excerpt(message.unwrap_or(body))
+    message.unwrap_or(body).to_owned()
 }
 
+/// As much of the words as goes into a message.
 pub(super) fn excerpt(text: &str) -> String {
     if let Some(page) = page(text) {
         return page;

@@ -21,6 +21,7 @@ pub(super) fn kind_of(status: Option<u16>, error: &str) -> Kind {
         table.into_iter().find_map(|(kind, needles)| any(needles).then_some(kind))
     };
     match status {
+        Some(..=399) => Kind::BadResponse,
         Some(402) => Kind::Quota,
         Some(403) if any(QUOTA_WORDS) => Kind::Quota,
         Some(401 | 403) => Kind::Auth,

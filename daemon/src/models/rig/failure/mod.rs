@@ -54,7 +54,7 @@ impl Failures {
             ProviderError::Http(error) => self.transport(error),
             ProviderError::ProviderResponse(response) => self.refusal(response),
             ProviderError::InvalidAuthentication(response) => {
-                self.error(Kind::Auth, format!("{} refuses the key: {}", self.host, said(&response.body)))
+                self.error(Kind::Auth, format!("{} refuses the key: {}", self.host, self.told(&response.body)))
             }
             ProviderError::Request(_) | ProviderError::Url(_) | ProviderError::UnsupportedOption(_) => {
                 self.request(&error.to_string())
@@ -95,14 +95,27 @@ impl Failures {
         Err(self.error(Kind::BadResponse, message))
     }
 
+    /// Whether the output limit was named as a reason for the end, if not as the last one.
+    pub(super) fn saw_output_limit(&self) -> bool {
+        self.watch.saw_output_limit()
+    }
+
+    /// The provider ended the answer to have calls made, and there is none that can be made.
+    pub(super) fn missing_calls(&self) -> ModelError {
+        self.error(Kind::BadResponse, format!("{} says that the model calls tools, but no call came.", self.host))
+    }
+
+    /// There is no end of the calls. Asked again, there would be none either.
+    pub(super) fn too_much(&self) -> ModelError {
+        let message = format!("{} sent more than an answer may have.", self.host);
+        ModelError { retryable: false, ..self.error(Kind::BadResponse, message) }
+    }
+
     fn truncated(&self) -> ModelError {
         let host = &self.host;
         match self.watch.ending() {
             Some(Ending::Stalled) => self.stalled(),
-            Some(Ending::TooLarge) => {
-                let message = format!("{host} sent more than an answer may have.");
-                ModelError { retryable: false, ..self.error(Kind::BadResponse, message) }
-            }
+            Some(Ending::TooLarge) => self.too_much(),
             Some(Ending::Broken(how)) => {
                 self.error(Kind::CutOff, format!("The connection to {host} broke within the answer: {how}"))
             }
@@ -135,7 +148,7 @@ impl Failures {
             }
             Some(OpenError::NoStream { content_type, body }) => {
                 let message = format!("{} answered {content_type} instead of a stream: ", self.host);
-                let message = message + &excerpt(body);
+                let message = message + &excerpt(&self.masked(body.clone()));
                 let message = hinted(message, "Check the endpoint's baseUrl and provider.");
                 ModelError { retryable: false, ..self.error(Kind::BadResponse, message) }
             }
@@ -152,7 +165,7 @@ impl Failures {
         let is_filtered = response.refusal || kinds::is_filtered(&words);
         let kind = if response.refusal { Kind::BadResponse } else { kinds::kind_of(status, &words) };
         let told = status.map_or_else(String::new, |status| format!(" (status {status})"));
-        let message = format!("{}{told}: {}", self.host, said(body));
+        let message = format!("{}{told}: {}", self.host, self.told(body));
         let message = match status {
             Some(404) if kind == Kind::BadRequest => {
                 let provider = self.shape.provider();
@@ -166,7 +179,9 @@ impl Failures {
         let told_wait = response.headers.as_ref().and_then(|headers| self.retry_after(headers));
         let retry_after_ms = told_wait.or_else(|| body::retry_after_ms(body).and_then(whole_ms));
         let error = ModelError { retry_after_ms, ..self.error(kind, message) };
-        ModelError { retryable: error.retryable && !is_filtered, ..error }
+        // A status below 400 is no refusal and no answer: whatever listens there is not what was asked.
+        let is_other = status.is_some_and(|status| status < 400);
+        ModelError { retryable: error.retryable && !is_filtered && !is_other, ..error }
     }
 
     fn retry_after(&self, headers: &HeaderMap) -> Option<u64> {
@@ -184,8 +199,16 @@ impl Failures {
     }
 
     fn error(&self, kind: Kind, message: String) -> ModelError {
-        let message = self.secrets.iter().fold(message, |message, secret| message.replace(secret.as_str(), "[key]"));
-        ModelError::new(kind, message)
+        ModelError::new(kind, self.masked(message))
+    }
+
+    /// The provider's own words. What is secret in them goes before they are cut, so that no half of it is left.
+    fn told(&self, body: &str) -> String {
+        excerpt(&self.masked(said(body)))
+    }
+
+    fn masked(&self, text: String) -> String {
+        self.secrets.iter().fold(text, |text, secret| text.replace(secret.as_str(), "[key]"))
     }
 }
 

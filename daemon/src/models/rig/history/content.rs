@@ -26,6 +26,10 @@ pub(super) fn result_content(shape: Shape, result: Option<&wire::Message>) -> (b
             (_, false) => "The call succeeded and returned no content.".to_owned(),
         }));
     }
+    if shape == Shape::Gemini && !content.iter().any(|part| matches!(part, ToolResultContent::Text(_))) {
+        // Gemini refuses a result whose response is missing, and an image is none.
+        content.insert(0, text("The result is an image.".to_owned()));
+    }
     if is_error && !rules::has_error_mark(shape) {
         match content.first_mut() {
             Some(ToolResultContent::Text(text)) => text.text.insert_str(0, "Error: "),

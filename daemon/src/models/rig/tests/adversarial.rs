@@ -270,7 +270,7 @@ async fn a_status_is_a_kind_and_its_body_the_message() {
         (500, error("Oops", "server_error"), Kind::Overloaded),
         (503, "busy".to_owned(), Kind::Overloaded),
         (529, error("Overloaded", "overloaded_error"), Kind::Overloaded),
-        (302, String::new(), Kind::BadRequest),
+        (302, String::new(), Kind::BadResponse),
     ] {
         let found = hear(RawReply { status, ..RawReply::stream(body.clone()) }).await.error();
         assert_eq!(found.kind, kind, "{status} {body}: {found}");
