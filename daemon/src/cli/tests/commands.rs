@@ -361,7 +361,8 @@ async fn a_run_is_stopped_and_what_is_held_behind_it_skips_on_from_another_termi
     assert_eq!((idle.exit, &*idle.stdout), (Exit::DONE, "Nothing is held there.\n"), "{}", idle.stderr);
 
     let thread_id = ropewalk_protocol::ThreadId::from(thread.to_owned());
-    let behind = bench.run(&["run", "--thread", thread, "say next"]);
+    let next = ["run", "--thread", thread, "say next"];
+    let behind = bench.run(&next);
     let others = async {
         // What is stopped before the input waits behind it leaves nothing to hold.
         let (threads, branch) = (bench.running.daemon().engine.thread(&thread_id).unwrap(), thread_id.clone().into());
