@@ -102,10 +102,11 @@ fn read(text: &str) -> Result<Value, Vec<Problem>> {
     })
 }
 
-/// What is inside of a fence of `json` that is all of the text.
+/// What is inside of a fence, of `json` or of nothing named, that is all of the text.
 fn fenced(text: &str) -> Option<&str> {
     let (opening, rest) = text.split_once('\n')?;
-    opening.trim_end().eq_ignore_ascii_case("```json").then_some(())?;
+    let language = opening.strip_prefix("```")?.trim();
+    (language.is_empty() || language.eq_ignore_ascii_case("json")).then_some(())?;
     rest.strip_suffix("```")
 }
 

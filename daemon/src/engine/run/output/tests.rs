@@ -29,8 +29,14 @@ fn told(text: &str) -> String {
 }
 
 #[test]
-fn an_answer_is_the_value_alone_or_in_one_fence_of_json() {
-    let fits = ["{\"n\":1}", "  {\"n\": 1}\n", "```json\n{\"n\":1}\n```", "```JSON  \n{\n\"n\":1}```\n"];
+fn an_answer_is_the_value_alone_or_in_one_fence() {
+    let fits = [
+        "{\"n\":1}",
+        "  {\"n\": 1}\n",
+        "```json\n{\"n\":1}\n```",
+        "```JSON  \n{\n\"n\":1}```\n",
+        "```\n{\"n\":1}\n```",
+    ];
     for text in fits {
         assert_eq!(structured(&schema(), text), Some(json!({"n": 1})), "{text}");
     }
@@ -39,7 +45,7 @@ fn an_answer_is_the_value_alone_or_in_one_fence_of_json() {
         "  ",
         "Here it is: {\"n\":1}",
         "{\"n\":1} That is all.",
-        "```\n{\"n\":1}\n```",
+        "```yaml\n{\"n\":1}\n```",
         "```json {\"n\":1}```",
         "Sure!\n```json\n{\"n\":1}\n```",
         "```json\n{\"n\":1}\n```\n```json\n{\"n\":2}\n```",
