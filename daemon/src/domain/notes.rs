@@ -1,6 +1,8 @@
 //! What the daemon itself says in a thread: notices for people, and notes for the model.
 
-use ropewalk_protocol::{Delivery, Event, Item, ItemBody, ItemState, MessageId, Part, Role, RunId, Sender, Severity};
+use ropewalk_protocol::{
+    BranchId, Delivery, Event, Item, ItemBody, ItemState, MessageId, Part, Role, RunId, Sender, Severity,
+};
 
 use super::{Change, Fact, Joined};
 
@@ -13,6 +15,22 @@ pub struct Notice {
     pub text: String,
     /// How much attention it deserves.
     pub severity: Severity,
+}
+
+/// A message in the user's place.
+pub(super) struct UserMessage {
+    /// The branch whose chain it joins.
+    pub branch_id: BranchId,
+    /// The run it belongs to, where it belongs to one.
+    pub run_id: Option<RunId>,
+    /// Its id.
+    pub message_id: MessageId,
+    /// What it says.
+    pub content: Vec<Part>,
+    /// The run that sent it, where one did.
+    pub sender: Option<Sender>,
+    /// How it is delivered.
+    pub delivery: Delivery,
 }
 
 impl Change<'_> {
@@ -65,39 +83,39 @@ impl Change<'_> {
         let Some(state) = self.state.runs.get(run_id) else { return };
         debug_assert!(state.batch.is_none(), "a note may not come between calls and their results");
         let branch_id = state.run.branch_id.clone();
-        let message_id: MessageId = self.id();
         let sender = Sender {
             thread_id: state.run.thread_id.clone(),
             branch_id: branch_id.clone(),
             run_id: run_id.clone(),
             intent: Some(intent.to_owned()),
         };
+        self.joins_as_user(UserMessage {
+            branch_id,
+            run_id: Some(run_id.clone()),
+            message_id: self.id(),
+            content: vec![Part::text(text)],
+            sender: Some(sender),
+            delivery: Delivery::Aside,
+        });
+    }
+
+    /// Shows a message in the user's place, whole at birth, and lets it join the chain of its branch.
+    pub(super) fn joins_as_user(&mut self, message: UserMessage) {
+        let UserMessage { branch_id, run_id, message_id, content, sender, delivery } = message;
         let item = Item {
             item_id: self.id(),
-            run_id: Some(run_id.clone()),
+            run_id: run_id.clone(),
             branch_id: branch_id.clone(),
             state: ItemState::Completed,
             started_at: self.at,
             ended_at: Some(self.at),
             summary: None,
             severity: None,
-            body: ItemBody::UserMessage {
-                message_id: message_id.clone(),
-                content: vec![Part::text(text)],
-                sender: Some(sender),
-                delivery: Delivery::Aside,
-            },
+            body: ItemBody::UserMessage { message_id: message_id.clone(), content, sender, delivery },
         };
-        let (item_id, from_seq) = (item.item_id.clone(), self.seq() + 1);
+        let (items, from_seq) = (vec![item.item_id.clone()], self.seq() + 1);
         self.event(Event::ItemCompleted { item });
-        let joined = Joined {
-            message_id,
-            role: Role::User,
-            run_id: Some(run_id.clone()),
-            items: vec![item_id],
-            from_seq,
-            provider_parts: None,
-        };
+        let joined = Joined { message_id, role: Role::User, run_id, items, from_seq, provider_parts: None };
         self.join(&branch_id, vec![joined]);
     }
 }

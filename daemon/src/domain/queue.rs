@@ -1,13 +1,12 @@
 //! Submitting input: a run at once on an idle branch, a place in the queue on a busy one.
 
 use ropewalk_protocol::{
-    BranchId, Delivery, EndpointId, Event, Item, ItemBody, ItemState, MessageId, Mode, OperationId, Part, Principal,
-    PrincipalKind, QueueChange, QueueChanged, QueueEntry, Role, Run, RunId, RunStatus, SubmitState, Unattended, Usage,
-    limits::QUEUE_ENTRIES,
+    BranchId, Delivery, EndpointId, Event, MessageId, Mode, OperationId, Part, Principal, PrincipalKind, QueueChange,
+    QueueChanged, QueueEntry, Run, RunId, RunStatus, SubmitState, Unattended, Usage, limits::QUEUE_ENTRIES,
 };
 use serde_json::Value;
 
-use super::{Change, DomainError, Effect, Fact, Joined, QueuedInput, QueuedRun};
+use super::{Change, DomainError, Effect, Fact, Joined, QueuedInput, QueuedRun, notes::UserMessage};
 
 /// An input to submit.
 #[derive(Clone, Debug)]
@@ -162,40 +161,17 @@ impl Change<'_> {
             run.model = model;
         }
         self.event(Event::RunStarted { run });
-        let item_id = self.id();
-        let from_seq = self.seq() + 1;
-        self.event(Event::ItemCompleted {
-            item: Item {
-                item_id: Clone::clone(&item_id),
-                run_id: Some(entry.run_id.clone()),
-                branch_id: branch_id.clone(),
-                state: ItemState::Completed,
-                started_at: self.at,
-                ended_at: Some(self.at),
-                summary: None,
-                severity: None,
-                body: ItemBody::UserMessage {
-                    message_id: entry.message_id.clone(),
-                    content: entry.input,
-                    sender: entry.sender,
-                    delivery: Delivery::Turn,
-                },
-            },
-        });
         if let Some(schema) = queued.output_schema {
             self.fact(Fact::OutputSchema { run_id: entry.run_id.clone(), schema });
         }
-        self.join(
-            branch_id,
-            vec![Joined {
-                message_id: entry.message_id,
-                role: Role::User,
-                run_id: Some(entry.run_id.clone()),
-                items: vec![item_id],
-                from_seq,
-                provider_parts: None,
-            }],
-        );
+        self.joins_as_user(UserMessage {
+            branch_id: branch_id.clone(),
+            run_id: Some(entry.run_id.clone()),
+            message_id: entry.message_id,
+            content: entry.input,
+            sender: entry.sender,
+            delivery: Delivery::Turn,
+        });
         self.effect(Effect::Drive(entry.run_id));
     }
 

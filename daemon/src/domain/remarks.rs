@@ -1,11 +1,11 @@
 //! Asides and steers: input for the run under way, which joins its chain at the next step boundary.
 
 use ropewalk_protocol::{
-    BranchId, Delivery, Event, Item, ItemBody, ItemState, MessageId, Mode, Part, QueueChange, QueueChanged, QueueEntry,
-    Role, RunId, SubmitState, limits::QUEUE_ENTRIES,
+    BranchId, Delivery, Event, MessageId, Mode, Part, QueueChange, QueueChanged, QueueEntry, RunId, SubmitState,
+    limits::QUEUE_ENTRIES,
 };
 
-use super::{Change, DomainError, Joined, QueuedInput};
+use super::{Change, DomainError, QueuedInput, notes::UserMessage};
 
 /// An input for the run under way, without a run of its own.
 #[derive(Clone, Debug)]
@@ -46,7 +46,14 @@ impl Change<'_> {
             (Some(active), _) => active,
             (None, Some(_)) => return Err(DomainError::NothingToSteer),
             (None, None) => {
-                self.joins_as_user(&branch_id, None, message_id.clone(), input, Delivery::Aside);
+                self.joins_as_user(UserMessage {
+                    branch_id,
+                    run_id: None,
+                    message_id: message_id.clone(),
+                    content: input,
+                    sender: None,
+                    delivery: Delivery::Aside,
+                });
                 return Ok(Remarked { run_id: None, message_id, state: SubmitState::Recorded });
             }
         };
@@ -111,34 +118,15 @@ impl Change<'_> {
                 order: None,
             }));
             let delivery = if mode == Mode::Steer { Delivery::Steer } else { Delivery::Aside };
-            self.joins_as_user(branch_id, run_id, message_id, input, delivery);
+            self.joins_as_user(UserMessage {
+                branch_id: branch_id.clone(),
+                run_id: run_id.cloned(),
+                message_id,
+                content: input,
+                sender: None,
+                delivery,
+            });
         }
-    }
-
-    fn joins_as_user(
-        &mut self,
-        branch_id: &BranchId,
-        run_id: Option<&RunId>,
-        message_id: MessageId,
-        content: Vec<Part>,
-        delivery: Delivery,
-    ) {
-        let item = Item {
-            item_id: self.id(),
-            run_id: run_id.cloned(),
-            branch_id: branch_id.clone(),
-            state: ItemState::Completed,
-            started_at: self.at,
-            ended_at: Some(self.at),
-            summary: None,
-            severity: None,
-            body: ItemBody::UserMessage { message_id: message_id.clone(), content, sender: None, delivery },
-        };
-        let (items, from_seq) = (vec![item.item_id.clone()], self.seq() + 1);
-        self.event(Event::ItemCompleted { item });
-        let run_id = run_id.cloned();
-        let joined = Joined { message_id, role: Role::User, run_id, items, from_seq, provider_parts: None };
-        self.join(branch_id, vec![joined]);
     }
 }
 
