@@ -63,16 +63,20 @@ macro_rules! entries {
 
 /// Every method, in both directions.
 pub const METHODS: &[MethodEntry] = entries![method:
-    Initialize, DaemonStatus, DaemonShutdown,
-    ProjectCreate, ProjectRead, ProjectList, ProjectUpdate, ProjectEnsure,
+    Initialize, DaemonStatus, DaemonShutdown, DaemonBackup, DaemonCheck,
+    ProjectCreate, ProjectRead, ProjectList, ProjectUpdate, ProjectEnsure, ProjectDelete,
     GrantAdd, GrantRemove, GrantList,
     PolicySet, PolicyRemove, PolicyList,
     ThreadStart, ThreadResume, ThreadRead, ThreadList, ThreadUpdate, ThreadArchive, ThreadMessages, ThreadEvents,
-    ThreadSubscribe, ThreadUnsubscribe, ThreadTools,
+    ThreadSubscribe, ThreadUnsubscribe, ThreadTools, ThreadDelete,
+    ThreadMarkRead, ItemList, ItemRead,
     RunSubmit, RunStop, RunWait, RunRead, RunList, RunSkip, RunResume,
+    BranchList, BranchUpdate, BranchDelete,
+    RunRetry, RunRebase,
     QueueList, QueueUpdate, QueueRemove, QueueClear, QueueReorder,
     InteractionList, InteractionSettle,
     ContextPreview,
+    BlobRead,
     EndpointSet, EndpointRemove, EndpointList, EndpointTest,
     SecretSet, SecretRemove,
     SettingsRead, SettingsUpdate,
@@ -81,7 +85,7 @@ pub const METHODS: &[MethodEntry] = entries![method:
 
 /// Every notification, in both directions.
 pub const NOTIFICATIONS: &[NotificationEntry] = entries![notification:
-    ThreadEventSent, DataChanged, Navigate, InteractionSettledSent, InteractionInvalidAnswer,
+    ThreadEventSent, ThreadUnsubscribed, DataChanged, Navigate, InteractionSettledSent, InteractionInvalidAnswer,
     ToolProgressSent, CancelRequest,
 ];
 

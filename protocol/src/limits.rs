@@ -68,3 +68,6 @@ limits! {
     /// Milliseconds for which a repeated operation is recognised, at least.
     OPERATION_RETENTION_MS operation_retention_ms = 86_400_000;
 }
+
+/// Branches of one thread. Not published: a client that meets it is told it with the refusal.
+pub const BRANCHES: u64 = 1_000;

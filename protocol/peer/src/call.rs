@@ -24,6 +24,10 @@ pub enum CallError {
     /// The answer came and cannot be read; what and where.
     #[error("the answer cannot be read: {0}")]
     Unreadable(String),
+    /// The answer is a result that a JSON value cannot hold without a change (a repeated key, a lone surrogate, a number
+    /// out of range): what it holds and where, in words that follow "the result".
+    #[error("the result {0}")]
+    Unrepresentable(String),
     /// The request was not sent, or its answer not read, because it is over a limit.
     #[error("the {what} is too large: {actual} where {limit} are allowed")]
     TooLarge {

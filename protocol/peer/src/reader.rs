@@ -17,7 +17,7 @@ use crate::{
     scan, sniff,
 };
 
-/// How many lines are taken before the writer has its turn.
+/// How many lines that nobody works for are taken before the writer has its turn.
 const LINES_AT_ONCE: u32 = 16;
 
 /// Reads until the stream or the connection ends.
@@ -27,13 +27,14 @@ pub(crate) async fn run<R: AsyncRead + Unpin>(stream: R, peer: &Peer, service: &
         loop {
             let mut taken = 0_u32;
             while let Some(frame) = lines.take() {
-                take_frame(peer, service, frame);
-                taken += 1;
-                peer.room_to_read().await;
-                // Many requests may come in one piece; what is answered at once must get to be written in between.
-                if taken.is_multiple_of(LINES_AT_ONCE) {
+                // Many requests may come in one piece, and each may take long: between any two of them what is answered is
+                // written, and other connections have their turn. One that comes alone waits for nobody.
+                if taken >= LINES_AT_ONCE {
                     tokio::task::yield_now().await;
+                    taken = 0;
                 }
+                taken += if take_frame(peer, service, frame) { LINES_AT_ONCE } else { 1 };
+                peer.room_to_read().await;
                 if peer.is_closed() {
                     return Ok(());
                 }
@@ -52,19 +53,36 @@ pub(crate) async fn run<R: AsyncRead + Unpin>(stream: R, peer: &Peer, service: &
     }
 }
 
-fn take_frame(peer: &Peer, service: &dyn Service, frame: Frame) {
+/// Takes a line. Whether the service was asked for something.
+fn take_frame(peer: &Peer, service: &dyn Service, frame: Frame) -> bool {
     let line = match frame {
         Frame::Line(line) => line,
-        Frame::TooLong { head, actual } => return take_too_long(peer, &head, actual),
+        Frame::TooLong { head, actual } => {
+            take_too_long(peer, &head, actual);
+            return false;
+        }
     };
     let text = match std::str::from_utf8(&line) {
         Ok(text) => text,
-        Err(error) => return refuse_text(peer, error.valid_up_to(), "is not UTF-8"),
+        Err(error) => {
+            refuse_text(peer, error.valid_up_to(), "is not UTF-8");
+            return false;
+        }
     };
     match envelope::read(text, peer.options().max_batch) {
-        Ok(Line::One(message)) => Context { peer, service, batch: None }.take(message, text),
-        Ok(Line::Batch(members, count)) => take_batch(peer, service, &members, count),
-        Err(error) => refuse_text(peer, error.column().saturating_sub(1), "is not JSON"),
+        Ok(Line::One(message)) => {
+            let is_request = matches!(message, Message::Request { .. });
+            Context { peer, service, batch: None }.take(message, text);
+            is_request
+        }
+        Ok(Line::Batch(members, count)) => {
+            take_batch(peer, service, &members, count);
+            true
+        }
+        Err(error) => {
+            refuse_text(peer, error.column().saturating_sub(1), "is not JSON");
+            false
+        }
     }
 }
 
@@ -149,7 +167,9 @@ fn reply_of(outcome: Answer<'_>) -> Reply {
     match outcome {
         Answer::Result(result) => match scan::flaw(result.get()) {
             None => Ok(result.to_owned()),
-            Some(flaw) => Err(CallError::Unreadable(format!("{} at \"{}\" of the result", flaw.reason, flaw.path))),
+            Some(scan::Flaw { path, reason }) => {
+                Err(CallError::Unrepresentable(format!("holds a {} at {path}", reason.replace('_', " "))))
+            }
         },
         Answer::Error(error) => Err(error_of(error)),
         Answer::Both => Err(CallError::Unreadable("it has both a result and an error".to_owned())),

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::methods;
-use crate::{BranchId, ThreadId};
+use crate::{BranchId, EndpointId, ThreadId};
 
 methods! {
     /// What the next request of a branch would be made of: every layer, and how much of the window each part takes.
@@ -20,6 +20,9 @@ pub struct ContextPreviewParams {
     /// Which branch; the original one unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch_id: Option<BranchId>,
+    /// The endpoint the next run would name; the one it would use by itself unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub endpoint_id: Option<EndpointId>,
 }
 
 /// What the next request of a branch would be made of.

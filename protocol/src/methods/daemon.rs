@@ -15,6 +15,10 @@ methods! {
     DaemonStatus = "daemon/status"(Empty) -> DaemonState, ToDaemon, reads, Control;
     /// Stop taking work, park what runs, write everything down and exit.
     DaemonShutdown = "daemon/shutdown"(ShutdownParams) -> Empty, ToDaemon, changes, Work;
+    /// Write everything but the secrets into one new file, as it is at one moment, while work goes on.
+    DaemonBackup = "daemon/backup"(BackupParams) -> BackupResult, ToDaemon, reads, Work;
+    /// Hold the index against the logs, and read every log and every payload, while work goes on.
+    DaemonCheck = "daemon/check"(Empty) -> CheckResult, ToDaemon, reads, Work;
     /// The settings of the daemon.
     SettingsRead = "settings/read"(Empty) -> SettingsResult, ToDaemon, reads, Work;
     /// Change settings: what is named is set, null clears.
@@ -115,8 +119,62 @@ pub struct ShutdownParams {
     pub operation_id: Option<OperationId>,
 }
 
-/// The answer to `daemon/status`.
+/// Parameters of `daemon/backup`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct BackupParams {
+    /// An absolute path, at which there is nothing yet.
+    pub path: String,
+}
+
+/// The answer to `daemon/backup`: how large the file is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct BackupResult {
+    /// Its lines.
+    pub lines: u64,
+    /// Its bytes.
+    pub bytes: u64,
+    /// Logs that are missing, or in it as they are and cannot be read to their end; absent when there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub damaged: Vec<String>,
+}
+
+/// The answer to `daemon/check`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CheckResult {
+    /// What is not as it should be; empty when all is well.
+    pub differences: Vec<Difference>,
+    /// Whether there is more than is told.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub truncated: bool,
+}
+
+/// Something stored that is not as it should be.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Difference {
+    /// What it is about.
+    pub kind: DifferenceKind,
+    /// Which file, or which row of the index.
+    pub place: String,
+    /// What is wrong.
+    pub message: String,
+    /// What to do about it.
+    pub remedy: String,
+}
+
+/// What a difference is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum DifferenceKind {
+    /// The index: it can be made anew from the logs.
+    Row,
+    /// A log.
+    Log,
+    /// A payload that is out of line.
+    Blob,
+}
+
+/// The answer to `daemon/status`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DaemonState {
     /// Its version.
@@ -175,7 +233,7 @@ pub struct Counts {
 }
 
 /// What is on disk.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StoreState {
     /// The version of the log format.
@@ -190,6 +248,9 @@ pub struct StoreState {
     pub dead_bytes: u64,
     /// `ok` or `rebuilding`.
     pub index: IndexState,
+    /// How far the start has come that reads it or makes it anew, from 0 to 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub progress: Option<f64>,
 }
 
 /// Where the index is.

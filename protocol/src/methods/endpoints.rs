@@ -139,6 +139,9 @@ pub struct SecretSetParams {
     /// Makes a repeat recognisable.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operation_id: Option<OperationId>,
+    /// The endpoint's revision this change is based on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected_revision: Option<Revision>,
 }
 
 impl std::fmt::Debug for SecretSetParams {
@@ -157,4 +160,7 @@ pub struct SecretRemoveParams {
     /// Makes a repeat recognisable.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operation_id: Option<OperationId>,
+    /// The endpoint's revision this change is based on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected_revision: Option<Revision>,
 }

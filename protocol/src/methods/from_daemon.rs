@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{methods, notifications};
 use crate::{
     ApprovalAnswer, ApprovalRequest, BranchId, By, InputAnswer, InputRequest, InstanceId, InteractionId, Outcome,
-    ProjectId, RequestId, ThreadEvent, ThreadId, Timestamp, ToolCallAnswer, ToolCallRequest,
+    ProjectId, RequestId, RpcError, Seq, ThreadEvent, ThreadId, Timestamp, ToolCallAnswer, ToolCallRequest,
 };
 
 methods! {
@@ -22,6 +22,9 @@ methods! {
 notifications! {
     /// Something happened in a thread this connection is subscribed to.
     ThreadEventSent = "thread/event"(ThreadEvent), ToClient;
+    /// This connection follows a thread no more, without having asked for that: the thread was deleted, or its log cannot be
+    /// read. No event of it comes after this, unless it is subscribed to again.
+    ThreadUnsubscribed = "thread/unsubscribed"(ThreadUnsubscribedParams), ToClient;
     /// Lists may have changed; at most one per 250 ms and connection.
     DataChanged = "data/changed"(DataChangedParams), ToClient;
     /// Show something; to clients with the `navigation` capability, newest only.
@@ -35,6 +38,18 @@ notifications! {
     ToolProgressSent = "tool/progress"(ToolProgressParams), ToDaemon;
     /// End a waiting request with `cancelled`; ignored for the rest.
     CancelRequest = "$/cancelRequest"(CancelRequestParams), ToDaemon;
+}
+
+/// Parameters of `thread/unsubscribed`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ThreadUnsubscribedParams {
+    /// The thread.
+    pub thread_id: ThreadId,
+    /// The last durable event that this connection was sent of it, or behind which it began: there may be more.
+    pub after: Seq,
+    /// Why: `notFound` for a thread that was deleted, `unavailable` with its reason for a log that cannot be read.
+    pub error: RpcError,
 }
 
 /// Parameters of `data/changed`.

@@ -1,10 +1,13 @@
 //! The methods of the wire, one file a noun: name, direction, parameters and result tied together by a type.
 
+mod blobs;
+mod branches;
 mod context;
 mod daemon;
 mod endpoints;
 mod from_daemon;
 mod interactions;
+mod items;
 mod policies;
 mod projects;
 mod queue;
@@ -14,11 +17,14 @@ mod threads;
 use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
 
+pub use blobs::*;
+pub use branches::*;
 pub use context::*;
 pub use daemon::*;
 pub use endpoints::*;
 pub use from_daemon::*;
 pub use interactions::*;
+pub use items::*;
 pub use policies::*;
 pub use projects::*;
 pub use queue::*;

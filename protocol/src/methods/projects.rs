@@ -20,6 +20,8 @@ methods! {
     ProjectUpdate = "project/update"(ProjectUpdateParams) -> ProjectChanged, ToDaemon, changes, Work;
     /// The project of a directory, made with a read and write grant on it if there is none yet.
     ProjectEnsure = "project/ensure"(ProjectEnsureParams) -> ProjectEnsured, ToDaemon, changes, Work;
+    /// Delete a project for good, with its threads, its grants and its rules. Files in its directories stay.
+    ProjectDelete = "project/delete"(ProjectDeleteParams) -> Removed, ToDaemon, changes, Work;
     /// Grant a project a directory.
     GrantAdd = "grant/add"(GrantAddParams) -> GrantChanged, ToDaemon, changes, Work;
     /// Take a grant back.
@@ -138,6 +140,23 @@ pub struct ProjectEnsureParams {
     /// Makes a repeat recognisable.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operation_id: Option<OperationId>,
+}
+
+/// Parameters of `project/delete`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ProjectDeleteParams {
+    /// Which one; not the default project.
+    pub project_id: ProjectId,
+    /// Whether it is only said what would go; not, unless this is true.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dry_run: Option<bool>,
+    /// Makes a repeat recognisable.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operation_id: Option<OperationId>,
+    /// The revision this change is based on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected_revision: Option<Revision>,
 }
 
 /// The answer to `project/ensure`.

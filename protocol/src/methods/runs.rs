@@ -23,8 +23,13 @@ methods! {
     RunList = "run/list"(RunListParams) -> Page<Run>, ToDaemon, reads, Work;
     /// Leave a bad end as it is and release what waits behind it.
     RunSkip = "run/skip"(RunSkipParams) -> RunSkipped, ToDaemon, changes, Work;
-    /// Let a paused run go on under its id, with its whole budget.
-    RunResume = "run/resume"(RunResumeParams) -> RunResumed, ToDaemon, changes, Work;
+    /// Let a paused run go on under its id, or continue one that has ended badly from its last stored step, by a new run.
+    RunResume = "run/resume"(RunRecoverParams) -> RunRecovered, ToDaemon, changes, Work;
+    /// Give the input of a run that has ended badly once more, by a new run. What came of it leaves the chain and stays in
+    /// the log.
+    RunRetry = "run/retry"(RunRecoverParams) -> RunRecovered, ToDaemon, changes, Work;
+    /// Put an input whose parent is gone on the head of its branch, by a new run.
+    RunRebase = "run/rebase"(RunRecoverParams) -> RunRecovered, ToDaemon, changes, Work;
 }
 
 /// Parameters of `run/submit`.
@@ -33,7 +38,7 @@ methods! {
 pub struct RunSubmitParams {
     /// The thread.
     pub thread_id: ThreadId,
-    /// The branch; the original one unless given.
+    /// The branch; the original one unless given. For a fork the one it is made from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch_id: Option<BranchId>,
     /// What is said: 1 to 32 parts.
@@ -41,13 +46,14 @@ pub struct RunSubmitParams {
     /// How it enters the branch; `queue` unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<Mode>,
-    /// The message a fork follows, or the one a replacement takes the place of.
+    /// The message a fork follows, any of the thread, the head of the branch unless given; or the user message of the branch
+    /// that a replacement takes the place of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from_message_id: Option<MessageId>,
     /// The run a steer is meant for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_run_id: Option<RunId>,
-    /// The title of a fork's branch.
+    /// The title of a fork's branch: 1 to 200 characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// The endpoint of this run.
@@ -79,7 +85,7 @@ pub struct RunSubmitted {
     pub run_id: Option<RunId>,
     /// The message the input is, or becomes.
     pub message_id: MessageId,
-    /// Its branch.
+    /// Its branch; for a fork the new one.
     pub branch_id: BranchId,
     /// What became of it.
     pub state: SubmitState,
@@ -230,16 +236,16 @@ pub struct RunSkipped {
     pub replayed: bool,
 }
 
-/// Parameters of `run/resume`.
+/// Parameters of `run/resume`, `run/retry` and `run/rebase`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct RunResumeParams {
+pub struct RunRecoverParams {
     /// The thread.
     pub thread_id: ThreadId,
     /// The branch; the original one unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch_id: Option<BranchId>,
-    /// Which run; the one of the branch unless given.
+    /// Which run; unless given, the one of the branch that is paused, else the last one on it, where that ended badly.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_id: Option<RunId>,
     /// Makes a repeat recognisable.
@@ -247,10 +253,10 @@ pub struct RunResumeParams {
     pub operation_id: Option<OperationId>,
 }
 
-/// The answer to `run/resume`.
+/// The answer to `run/resume`, `run/retry` and `run/rebase`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct RunResumed {
-    /// The run that goes on.
+pub struct RunRecovered {
+    /// The run that goes on: the paused one, or a new one whose `previousRunId` is the one that has ended.
     pub run: Run,
     /// Whether this is the stored answer of an operation that was asked for before.
     pub replayed: bool,

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::methods;
 use crate::{
-    AgentRef, BranchId, Cursor, Empty, EndpointId, Message, OperationId, Page, Patch, ProjectId, Revision, Seq,
-    Snapshot, Thread, ThreadEvent, ThreadId, Tool, ToolDeclaration,
+    AgentRef, BranchId, Cursor, Empty, EndpointId, Message, OperationId, Page, Patch, ProjectId, Removed, Revision,
+    Seq, Snapshot, Thread, ThreadEvent, ThreadId, Tool, ToolDeclaration,
 };
 
 methods! {
@@ -22,6 +22,10 @@ methods! {
     ThreadUpdate = "thread/update"(ThreadUpdateParams) -> ThreadChanged, ToDaemon, changes, Work;
     /// Archive a thread, or take it back.
     ThreadArchive = "thread/archive"(ThreadArchiveParams) -> ThreadChanged, ToDaemon, changes, Work;
+    /// Say that somebody has read what happened up to an event.
+    ThreadMarkRead = "thread/markRead"(ThreadMarkReadParams) -> ThreadChanged, ToDaemon, changes, Work;
+    /// Delete a thread for good: its runs are stopped, and nothing of it is kept.
+    ThreadDelete = "thread/delete"(ThreadDeleteParams) -> Removed, ToDaemon, changes, Work;
     /// The chain of a branch from head to root: exactly what the model sees.
     ThreadMessages = "thread/messages"(ThreadMessagesParams) -> MessagePage, ToDaemon, reads, Work;
     /// The events of a thread after one: pull what `thread/resume` pushes.
@@ -220,6 +224,39 @@ pub struct ThreadArchiveParams {
     /// Whether it is archived; it is, unless this is false.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub archived: Option<bool>,
+    /// Makes a repeat recognisable.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operation_id: Option<OperationId>,
+    /// The revision this change is based on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected_revision: Option<Revision>,
+}
+
+/// Parameters of `thread/markRead`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ThreadMarkReadParams {
+    /// Which thread.
+    pub thread_id: ThreadId,
+    /// Which branch was read; all of them unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch_id: Option<BranchId>,
+    /// The last event that was read. What nobody has seen after it stays unread.
+    pub seq: Seq,
+    /// Makes a repeat recognisable.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operation_id: Option<OperationId>,
+}
+
+/// Parameters of `thread/delete`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ThreadDeleteParams {
+    /// Which thread.
+    pub thread_id: ThreadId,
+    /// Whether it is only said what would go; not, unless this is true.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dry_run: Option<bool>,
     /// Makes a repeat recognisable.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operation_id: Option<OperationId>,

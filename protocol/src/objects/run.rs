@@ -53,7 +53,8 @@ pub struct Run {
     /// The ended run it continues.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub previous_run_id: Option<RunId>,
-    /// What can be done about its bad end.
+    /// What can be done about it now: exactly what would be accepted. Empty unless it is paused, or was the last run of its
+    /// branch and ended badly.
     pub recovery: Vec<Recovery>,
     /// The files it changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -165,11 +166,11 @@ pub struct RunParent {
     pub call_id: CallId,
 }
 
-/// What can be done about a bad end.
+/// What can be done about a pause or a bad end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Recovery {
-    /// Go on from the last durable step.
+    /// Go on from the last durable step; a paused run under its id.
     Resume,
     /// The same input again.
     Retry,

@@ -82,10 +82,10 @@ pub struct Branch {
     /// Its title.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// The branch it was forked from.
+    /// The branch it was forked from; once that is deleted, the one that was forked from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent_branch_id: Option<BranchId>,
-    /// The message it was forked from.
+    /// The message it was forked from: it follows that one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub root_message_id: Option<MessageId>,
     /// Its last message.
@@ -96,7 +96,7 @@ pub struct Branch {
     pub active_run_id: Option<RunId>,
     /// What waits on it.
     pub queue: QueueState,
-    /// Its revision.
+    /// Its revision: raised by its title, and when its head moves otherwise than by appending.
     pub revision: Revision,
 }
 

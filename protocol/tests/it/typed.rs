@@ -35,13 +35,15 @@ pub(crate) fn types() -> BTreeMap<&'static str, Types> {
         }};
     }
     table![
-        Initialize DaemonStatus DaemonShutdown ProjectCreate ProjectRead ProjectList ProjectUpdate ProjectEnsure GrantAdd
+        Initialize DaemonStatus DaemonShutdown DaemonBackup DaemonCheck ProjectCreate ProjectRead ProjectList ProjectUpdate ProjectEnsure ProjectDelete GrantAdd
         GrantRemove GrantList PolicySet PolicyRemove PolicyList ThreadStart ThreadResume ThreadRead ThreadList
-        ThreadUpdate ThreadArchive ThreadMessages ThreadEvents ThreadSubscribe ThreadUnsubscribe ThreadTools RunSubmit
-        RunStop RunWait RunRead RunList RunSkip RunResume QueueList QueueUpdate QueueRemove QueueClear QueueReorder InteractionList
-        InteractionSettle ContextPreview EndpointSet EndpointRemove EndpointList EndpointTest SecretSet SecretRemove SettingsRead SettingsUpdate ToolCall ApprovalAsk InputAsk
+        ThreadUpdate ThreadArchive ThreadMessages ThreadEvents ThreadSubscribe ThreadUnsubscribe ThreadTools ThreadDelete RunSubmit
+         RunStop RunWait RunRead RunList RunSkip RunResume RunRetry RunRebase ThreadMarkRead ItemList ItemRead BranchList
+         BranchUpdate BranchDelete QueueList QueueUpdate QueueRemove QueueClear QueueReorder InteractionList
+        InteractionSettle ContextPreview BlobRead EndpointSet EndpointRemove EndpointList EndpointTest SecretSet SecretRemove SettingsRead SettingsUpdate ToolCall ApprovalAsk InputAsk
         ;
-        ThreadEventSent DataChanged Navigate InteractionSettledSent InteractionInvalidAnswer ToolProgressSent CancelRequest
+        ThreadEventSent ThreadUnsubscribed DataChanged Navigate InteractionSettledSent InteractionInvalidAnswer
+        ToolProgressSent CancelRequest
     ]
 }
 

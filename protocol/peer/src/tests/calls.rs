@@ -63,17 +63,23 @@ async fn a_result_of_another_shape_is_unreadable() {
 }
 
 #[tokio::test]
-async fn results_that_values_cannot_hold_are_unreadable() {
+async fn results_that_values_cannot_hold_and_answers_that_are_none_are_told_apart() {
     let mut setting = setting();
     for (answer, expected) in [
-        (r#""result":{"a":1,"a":2}"#, "repeated_key at \"/a\" of the result"),
-        (r#""result":1,"error":{"code":1,"message":""}"#, "it has both a result and an error"),
+        (r#""result":{"a":1,"a":2}"#, "the result holds a repeated key at /a"),
+        (r#""result":["\ud800"]"#, "the result holds a lone surrogate at /0"),
+        (r#""result":1e999"#, "the result holds a number out of range at "),
+        (
+            r#""result":1,"error":{"code":1,"message":""}"#,
+            "the answer cannot be read: it has both a result and an error",
+        ),
     ] {
         let pending = setting.peer.start_call("x", &json!({})).unwrap();
         setting.stranger.line().await;
         setting.stranger.send(format!("{{\"jsonrpc\":\"2.0\",\"id\":{},{answer}}}\n", pending.id())).await;
-        let Err(CallError::Unreadable(why)) = in_time(pending).await else { panic!("unreadable") };
-        assert_eq!(why, expected);
+        let why = in_time(pending).await.unwrap_err();
+        assert_eq!(matches!(why, CallError::Unrepresentable(_)), expected.starts_with("the result"), "{why}");
+        assert_eq!(why.to_string(), expected);
     }
 }
 

@@ -103,3 +103,17 @@ async fn a_line_sent_before_the_close_is_still_written() {
     assert_eq!(setting.stranger.read().await, json!({"last": 1}));
     assert!(setting.stranger.at_end().await);
 }
+
+#[tokio::test]
+async fn k44_between_two_requests_of_one_piece_other_connections_have_their_turn() {
+    let (mut busy, mut other) = (setting(), setting());
+    let line = |id: usize| format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"keep\"}}\n");
+    busy.stranger.send((0..60).map(line).collect::<String>()).await;
+    other.stranger.send(line(0)).await;
+    other.service.kept().await.ok(&1);
+    let before = busy.service.kept.lock().unwrap().len();
+    assert!(before < 8, "{before} requests of one connection came before the only one of another");
+    assert_eq!(other.stranger.read().await["result"], 1);
+    let all = |service: &super::Examples| (service.kept.lock().unwrap().len() == 60).then_some(());
+    busy.service.until(all).await;
+}

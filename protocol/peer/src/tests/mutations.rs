@@ -1,11 +1,22 @@
 //! Messages broken at random, from fixed seeds: each is answered or ignored, and the connection goes on.
 
-use std::sync::Arc;
+use std::{
+    collections::VecDeque,
+    io,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+};
 
 use serde_json::Value;
+use tokio::io::{AsyncRead, ReadBuf};
 
 use super::{TestFeed, setting_of};
-use crate::{Options, scan, sniff};
+use crate::{
+    Options,
+    frame::{Frame, HEAD_BYTES, Lines},
+    scan, sniff,
+};
 
 const MESSAGES: &[&str] = &[
     r#"{"jsonrpc":"2.0","id":1,"method":"echo","params":{"a":[1,2.5e3,"\ud83d\ude00",null,true],"b":{"c":"d"}}}"#,
@@ -13,6 +24,11 @@ const MESSAGES: &[&str] = &[
     r#"[{"jsonrpc":"2.0","id":"a","method":"null"},{"jsonrpc":"2.0","id":5,"result":{}},{"jsonrpc":"2.0","method":"n"}]"#,
     r#"{"jsonrpc":"2.0","id":9,"error":{"code":-32601,"message":"no","data":{"kind":"methodNotFound"}}}"#,
 ];
+
+/// How often something is tried: mostly, and with `SLOW=1`.
+fn tries(mostly: u64, long: u64) -> u64 {
+    if std::env::var_os("SLOW").is_some() { long } else { mostly }
+}
 
 /// A generator that is the same everywhere.
 struct Random(u64);
@@ -52,7 +68,7 @@ impl Random {
 
 #[tokio::test]
 async fn broken_messages_never_end_the_connection() {
-    for seed in 1..=8_u64 {
+    for seed in 1..=tries(8, 400) {
         let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
         let options = Options { max_message_bytes: 120, max_depth: 4, max_batch: 2, ..Options::default() };
         let mut setting = setting_of(options, Arc::new(TestFeed::default()));
@@ -78,7 +94,7 @@ async fn broken_messages_never_end_the_connection() {
 fn the_scan_agrees_with_serde_on_what_a_string_and_a_number_may_be() {
     let mut random = Random(0x5EED);
     let mut valid = 0;
-    for _ in 0..50_000 {
+    for _ in 0..tries(50_000, 5_000_000) {
         let line = random.broken();
         sniff::sniff(&line);
         let Ok(text) = std::str::from_utf8(&line) else { continue };
@@ -92,4 +108,74 @@ fn the_scan_agrees_with_serde_on_what_a_string_and_a_number_may_be() {
         }
     }
     assert!(valid > 1_000, "only {valid} of the broken messages were JSON");
+}
+
+/// A stream that comes in these pieces.
+struct Pieces(VecDeque<Vec<u8>>);
+
+impl AsyncRead for Pieces {
+    fn poll_read(mut self: Pin<&mut Self>, _: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        if let Some(mut piece) = self.0.pop_front() {
+            let rest = piece.split_off(piece.len().min(buffer.remaining()));
+            buffer.put_slice(&piece);
+            if !rest.is_empty() {
+                self.0.push_front(rest);
+            }
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+/// Some lines, short, long, broken and blank, and the pieces they come in.
+fn stream_of(random: &mut Random, max: usize) -> (Vec<u8>, VecDeque<Vec<u8>>) {
+    let mut bytes = Vec::new();
+    for _ in 0..random.below(12) {
+        match random.below(5) {
+            0 => bytes.extend(std::iter::repeat_n(b'x', max + random.below(3) * random.below(2 * HEAD_BYTES) - 1)),
+            1 => bytes.extend_from_slice([b" \t\r".as_slice(), b"", b"\r\n \n"][random.below(3)]),
+            _ => bytes.extend(random.broken()),
+        }
+        if random.below(8) > 0 {
+            bytes.push(b'\n');
+        }
+    }
+    let mut pieces = VecDeque::new();
+    let mut rest = bytes.as_slice();
+    while !rest.is_empty() {
+        let longest = [1, 7, 300, 9_000][random.below(4)];
+        let (piece, behind) = rest.split_at(rest.len().min(1 + random.below(longest)));
+        pieces.push_back(piece.to_vec());
+        rest = behind;
+    }
+    (bytes, pieces)
+}
+
+#[tokio::test]
+async fn however_a_stream_is_cut_its_lines_are_the_same() {
+    let mut random = Random(0xC07);
+    for round in 0..tries(3_000, 300_000) {
+        let max = 100 + random.below(120);
+        let (bytes, pieces) = stream_of(&mut random, max);
+        let mut expected: Vec<&[u8]> = bytes.split(|byte| *byte == b'\n').collect();
+        // What stands behind the last line break may be torn.
+        expected.pop();
+        expected.retain(|line| line.len() > max || !line.trim_ascii().is_empty());
+        let (mut lines, mut found) = (Lines::new(Pieces(pieces), max), Vec::new());
+        loop {
+            found.extend(std::iter::from_fn(|| lines.take()));
+            if !lines.fill().await.unwrap() {
+                break;
+            }
+        }
+        assert_eq!(found.len(), expected.len(), "round {round}");
+        for (frame, line) in found.iter().zip(expected) {
+            match frame {
+                Frame::Line(found) => assert_eq!(found, line, "round {round}"),
+                Frame::TooLong { head, actual } => {
+                    assert!(line.len() > max && *actual == line.len() as u64, "round {round}");
+                    assert!(!head.is_empty() && head.len() <= HEAD_BYTES && line.starts_with(head), "round {round}");
+                }
+            }
+        }
+    }
 }
