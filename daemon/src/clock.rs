@@ -1,8 +1,9 @@
 //! The clock seam: what time it is, waiting for it, and ids made of it.
 
 use std::{
+    collections::BTreeMap,
     sync::{
-        Mutex,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicI64, Ordering},
     },
     time::Duration,
@@ -11,7 +12,7 @@ use std::{
 use futures::future::BoxFuture;
 use rand::RngCore;
 use ropewalk_protocol::Timestamp;
-use tokio::sync::watch;
+use tokio::sync::oneshot;
 use uuid::Builder;
 
 /// What time it is, and waiting until it is later.
@@ -37,35 +38,71 @@ impl Clock for SystemClock {
     }
 }
 
-/// A clock that stands still until it is told to go on, for tests and simulations.
+/// A clock that stands still until it is told to go on, for tests and simulations. Who sleeps by it wakes in the order of
+/// their times, and of two with the same time in the order in which they lay down.
 #[derive(Clone, Debug)]
-pub struct ManualClock(watch::Sender<i64>);
+pub struct ManualClock(Arc<Mutex<Manual>>);
+
+#[derive(Debug)]
+struct Manual {
+    now_millis: i64,
+    next: u64,
+    sleepers: BTreeMap<(i64, u64), oneshot::Sender<()>>,
+    /// How many sleepers there may be before those that were dropped are forgotten.
+    sweep_at: usize,
+}
+
+/// The fewest sleepers of a manual clock that are looked through for those that were dropped.
+const SWEEP: usize = 256;
 
 impl ManualClock {
     /// A clock that shows `now`.
     #[must_use]
     pub fn new(now: Timestamp) -> Self {
-        Self(watch::Sender::new(now.as_millis()))
+        let (now_millis, sleepers) = (now.as_millis(), BTreeMap::new());
+        Self(Arc::new(Mutex::new(Manual { now_millis, next: 0, sleepers, sweep_at: SWEEP })))
     }
 
     /// Lets `duration` pass at once: everybody who has slept out wakes.
     pub fn advance(&self, duration: Duration) {
+        let mut manual = self.lock();
         let millis = i64::try_from(duration.as_millis()).unwrap_or(i64::MAX);
-        self.0.send_modify(|now| *now = now.saturating_add(millis));
+        manual.now_millis = manual.now_millis.saturating_add(millis);
+        let first_later = (manual.now_millis.saturating_add(1), 0);
+        let later = manual.sleepers.split_off(&first_later);
+        for sleeper in std::mem::replace(&mut manual.sleepers, later).into_values() {
+            // Whoever was dropped sleeps no more.
+            let _ = sleeper.send(());
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Manual> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Clock for ManualClock {
     fn now(&self) -> Timestamp {
-        Timestamp::from_millis(*self.0.borrow())
+        Timestamp::from_millis(self.lock().now_millis)
     }
 
     fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
-        let mut time = self.0.subscribe();
-        let wakes_at = self.now().plus_millis(u64::try_from(duration.as_millis()).unwrap_or(u64::MAX));
+        let mut manual = self.lock();
+        let millis = i64::try_from(duration.as_millis()).unwrap_or(i64::MAX);
+        let wakes_at = manual.now_millis.saturating_add(millis);
+        if wakes_at <= manual.now_millis {
+            return Box::pin(std::future::ready(()));
+        }
+        if manual.sleepers.len() >= manual.sweep_at {
+            manual.sleepers.retain(|_, sleeper| !sleeper.is_closed());
+            manual.sweep_at = (manual.sleepers.len() * 2).max(SWEEP);
+        }
+        manual.next += 1;
+        let (place, (sleeper, woken)) = ((wakes_at, manual.next), oneshot::channel());
+        manual.sleepers.insert(place, sleeper);
         Box::pin(async move {
             // A clock that is gone never goes on: neither does who sleeps by it.
-            if time.wait_for(|now| *now >= wakes_at.as_millis()).await.is_err() {
+            if woken.await.is_err() {
                 std::future::pending::<()>().await;
             }
         })
@@ -93,13 +130,18 @@ impl Ids {
         Self { latest_millis: AtomicI64::new(0), seeded: Some(Mutex::new(rand::rngs::StdRng::seed_from_u64(seed))) }
     }
 
+    /// The time in new ids is at least `latest` from now on.
+    pub fn not_before(&self, latest: Timestamp) {
+        self.latest_millis.fetch_max(latest.as_millis(), Ordering::Relaxed);
+    }
+
     /// A new id as text.
     pub fn next(&self, now: Timestamp) -> String {
         let now = now.as_millis().max(0);
         let millis = self.latest_millis.fetch_max(now, Ordering::Relaxed).max(now);
         let mut random = [0_u8; 10];
         match &self.seeded {
-            Some(seeded) => seeded.lock().unwrap_or_else(std::sync::PoisonError::into_inner).fill_bytes(&mut random),
+            Some(seeded) => seeded.lock().unwrap_or_else(PoisonError::into_inner).fill_bytes(&mut random),
             None => rand::rng().fill_bytes(&mut random),
         }
         Builder::from_unix_timestamp_millis(millis.cast_unsigned(), &random).into_uuid().to_string()

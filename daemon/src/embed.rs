@@ -1,9 +1,10 @@
 //! The daemon inside a program: the same daemon, reached over an in-memory pipe instead of a socket.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{panic, path::PathBuf, sync::Arc};
 
 use ropewalk::{Connect, Ropewalk};
 use ropewalk_protocol::RpcError;
+use tokio_util::sync::CancellationToken;
 
 use crate::{
     clock::{Ids, SystemClock},
@@ -40,32 +41,56 @@ pub struct EmbedConfig {
     pub secret_store: SecretChoice,
 }
 
-/// A daemon inside this program. It stops when this is dropped, or in good order with [`Embedded::stop`].
+/// A daemon inside this program. It stops with [`Embedded::stop`], when a client asks for it, or when this is dropped, as if
+/// it were stopped without grace; each time in the same good order, on a task of its own.
+///
+/// Once it has stopped its home is free: nothing of this process holds the home's lock or its index, whoever still has this,
+/// the [`Daemon`] or a client. After [`Embedded::stop`] that is so when it resolves; when this was only dropped, a few seconds
+/// later, on a runtime that still runs. A runtime that ends first takes the daemon with it, as a killed process would: what
+/// was acknowledged is kept.
 pub struct Embedded {
     daemon: Arc<Daemon>,
     serving: Serving<Daemon>,
-    running: Option<Running>,
-    lock: Option<HomeLock>,
+    /// Cancelled when the home is free.
+    over: CancellationToken,
 }
 
-/// Starts a daemon inside this program and gives the SDK's connection builder for it.
+/// What a daemon has besides its store, and gives back last.
+enum Held {
+    Nothing,
+    Lock(HomeLock),
+    Socket(Box<Running>),
+}
+
+/// Starts a daemon inside this program and gives the SDK's connection builder for it. Must be called within a tokio runtime.
+///
+/// Whoever does not wait for the end of it, by dropping the future, has a daemon that starts and then stops at once.
 ///
 /// # Errors
-/// When the home is in use, or its store cannot be opened.
+/// When the home is in use, or its store cannot be opened. Its lock and its index are free then, if they were before.
 pub async fn embed(config: EmbedConfig) -> Result<Embedded, RpcError> {
+    // A task of its own: a start that is broken off in its middle would leave a store that nobody closes.
+    match tokio::spawn(begin(config)).await {
+        Ok(begun) => begun,
+        Err(ended) if ended.is_panic() => panic::resume_unwind(ended.into_panic()),
+        Err(_) => Err(start::storage_panic()),
+    }
+}
+
+async fn begin(config: EmbedConfig) -> Result<Embedded, RpcError> {
     let secret_store = config.secret_store;
     match config.home {
-        EmbedHome::Memory => Ok(Embedded::new(in_memory().await?, None, None)),
+        EmbedHome::Memory => Ok(Embedded::new(in_memory().await?, Held::Nothing)),
         EmbedHome::Directory(directory) => {
             let places = Places { home: Some(directory), socket: None };
             let home = Home::resolve(&places, &Environment::default()).map_err(|error| RpcError::from(&error))?;
             if config.listen {
                 let running = start::start(Config { home, secret_store, idle_exit_ms: None }).await?;
-                return Ok(Embedded::new(running.daemon().clone(), Some(running), None));
+                return Ok(Embedded::new(running.daemon().clone(), Held::Socket(Box::new(running))));
             }
             let lock = HomeLock::acquire(&home).await.map_err(|error| RpcError::from(&error))?;
             let daemon = start::open(&home.directory, secret_store).await?;
-            Ok(Embedded::new(daemon, None, Some(lock)))
+            Ok(Embedded::new(daemon, Held::Lock(lock)))
         }
     }
 }
@@ -75,22 +100,28 @@ pub async fn embed(config: EmbedConfig) -> Result<Embedded, RpcError> {
 /// # Errors
 /// When the documents or the index cannot be read.
 pub async fn embed_parts(parts: Parts) -> Result<Embedded, RpcError> {
-    Ok(Embedded::new(parts.assemble().await?, None, None))
+    Ok(Embedded::new(parts.assemble().await?, Held::Nothing))
 }
 
 impl Embedded {
-    fn new(daemon: Arc<Daemon>, running: Option<Running>, lock: Option<HomeLock>) -> Self {
-        let serving = Serving::new(daemon.clone(), Arc::new(methods::table()));
-        let (stopping, connections) = (daemon.stopping().clone(), serving.clone());
-        // A client may stop the daemon too: then who waits is answered and every connection ends, as behind a socket.
+    fn new(daemon: Arc<Daemon>, held: Held) -> Self {
+        let serving = match &held {
+            Held::Socket(running) => running.serving().clone(),
+            Held::Nothing | Held::Lock(_) => Serving::new(daemon.clone(), Arc::new(methods::table())),
+        };
+        let over = CancellationToken::new();
+        let when_over = over.clone().drop_guard();
+        let ending = serving.clone();
+        // Here and not in `stop`: a client may stop the daemon too, and it may be dropped.
         tokio::spawn(async move {
-            stopping.cancelled().await;
-            connections.stop().await;
+            wind_down(ending, held).await;
+            drop(when_over);
         });
-        Self { daemon, serving, running, lock }
+        Self { daemon, serving, over }
     }
 
-    /// A new connection to the daemon, as the SDK makes one: add handlers, then await it.
+    /// A new connection to the daemon, as the SDK makes one: add handlers, then await it. Once the daemon is stopping there are
+    /// no new ones: awaiting it then fails as `disconnected`.
     pub fn connect(&self) -> Connect {
         Ropewalk::over(self.pipe())
     }
@@ -98,30 +129,30 @@ impl Embedded {
     /// The client's end of a new connection, for who speaks the wire itself.
     pub fn pipe(&self) -> tokio::io::DuplexStream {
         let (ours, theirs) = tokio::io::duplex(PIPE_BYTES);
+        if self.daemon.stopping().is_cancelled() {
+            return theirs;
+        }
         // Over the limit of connections the pipe says so and ends; the SDK shows that as it shows it for a socket.
         let _ = self.serving.connect(ours);
         theirs
     }
 
-    /// The daemon.
+    /// The daemon. Having it keeps neither the daemon from stopping nor its home from being opened again.
     #[must_use]
     pub const fn daemon(&self) -> &Arc<Daemon> {
         &self.daemon
     }
 
-    /// Stops the daemon: what is under way has `grace_ms` to end, what runs is parked, everything is written down.
-    pub async fn stop(mut self, grace_ms: u64) {
+    /// Stops the daemon: what is under way has `grace_ms` to end, what runs is parked, everything is written down. With a
+    /// grace that is too short for that, what is asked is broken off, but what runs is parked all the same. Connections end:
+    /// calls of clients fail as `disconnected` from then on. Resolves within the grace and some seconds more, unless the disk
+    /// itself hangs; when it does, the same home can be embedded again at once.
+    ///
+    /// Of several calls the first says how long the grace is, and each resolves when the daemon has stopped; at once, when it
+    /// already had.
+    pub async fn stop(&self, grace_ms: u64) {
         self.daemon.stop(grace_ms);
-        self.serving.stop().await;
-        match self.running.take() {
-            Some(running) => running.wait().await,
-            None => {
-                if let Err(error) = self.daemon.store.flush().await {
-                    tracing::warn!(%error, "the index could not be written down");
-                }
-            }
-        }
-        drop(self.lock.take());
+        self.over.cancelled().await;
     }
 }
 
@@ -129,6 +160,24 @@ impl Drop for Embedded {
     fn drop(&mut self) {
         self.daemon.stop(0);
     }
+}
+
+/// The way down, from the moment in which somebody says that the daemon stops. The lock of the home is given back last.
+async fn wind_down(serving: Serving<Daemon>, held: Held) {
+    match held {
+        Held::Socket(running) => running.wait().await,
+        Held::Lock(lock) => {
+            end(&serving).await;
+            drop(lock);
+        }
+        Held::Nothing => end(&serving).await,
+    }
+}
+
+async fn end(serving: &Serving<Daemon>) {
+    serving.host.stopping().cancelled().await;
+    serving.stop().await;
+    serving.host.let_go().await;
 }
 
 async fn in_memory() -> Result<Arc<Daemon>, RpcError> {

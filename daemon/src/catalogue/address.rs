@@ -1,9 +1,10 @@
 //! Addresses of endpoints: what may be one, and which of them count as the same place for a key.
 
 use ropewalk_protocol::{Endpoint, Provider};
-use url::{Host, Origin, Url};
+use url::{Origin, Url};
 
 use super::{Refusal, rules};
+use crate::domain::is_loopback;
 
 /// Longest address, in characters.
 const ADDRESS_CHARACTERS: usize = 2_048;
@@ -69,13 +70,4 @@ pub(super) fn check_proxy(path: &'static str, address: &str) -> Result<(), Refus
 pub(super) fn origin(endpoint: &Endpoint) -> (Provider, Option<Origin>) {
     let url = endpoint.base_url.as_deref().and_then(|address| Url::parse(address).ok());
     (endpoint.provider, url.map(|url| url.origin()))
-}
-
-fn is_loopback(url: &Url) -> bool {
-    match url.host() {
-        Some(Host::Domain(name)) => name.eq_ignore_ascii_case("localhost"),
-        Some(Host::Ipv4(address)) => address.is_loopback(),
-        Some(Host::Ipv6(address)) => address.is_loopback(),
-        None => false,
-    }
 }

@@ -8,8 +8,8 @@ use ropewalk_protocol::{DataKind, Endpoint, Grant, Policy, Project, SecretStore,
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::SCRIPTED;
-use crate::store::{OperationRow, Record, RowChange, keys};
+use super::{SCRIPTED, facts::OtherFact};
+use crate::store::{OperationRow, Record, RowChange, Rows, expired_before, keys};
 
 /// The id of the one settings document.
 const SETTINGS_ID: &str = "settings";
@@ -61,17 +61,21 @@ struct Fact {
 enum FactKind {
     Document,
     Removed,
+    Tombstone,
+    Gone,
+    Outlived,
+    OperationsExpired,
     /// Facts of others in the same log.
     #[serde(other)]
     Foreign,
 }
 
-/// The rows that follow from a record of the daemon's log: its documents and its operation. Facts that are not of the
-/// catalogue lead to no rows here.
+/// The rows that follow from a record of the daemon's log: its documents, its operation, tombstones of threads and the end
+/// of operations. Facts that are not of the catalogue lead to no rows here.
 ///
 /// # Errors
-/// A sentence, when a fact of the catalogue cannot be understood.
-pub fn rows_of(record: &Record) -> Result<Vec<RowChange>, String> {
+/// A sentence, when a fact of the catalogue cannot be understood, or the index cannot be read.
+pub fn rows_of(record: &Record, known: &dyn Rows) -> Result<Vec<RowChange>, String> {
     #[derive(Deserialize)]
     struct Head {
         fact: FactKind,
@@ -80,13 +84,21 @@ pub fn rows_of(record: &Record) -> Result<Vec<RowChange>, String> {
     let mut rows = Vec::with_capacity(record.facts.len() + 1);
     for fact in &record.facts {
         let head: Head = serde_json::from_str(fact.get()).map_err(|cause| cause.to_string())?;
-        if !matches!(head.fact, FactKind::Foreign) {
-            let fact: Fact = serde_json::from_str(fact.get()).map_err(|cause| cause.to_string())?;
-            rows.push(row_of(&fact)?);
+        match head.fact {
+            FactKind::Document | FactKind::Removed => {
+                let fact: Fact = serde_json::from_str(fact.get()).map_err(|cause| cause.to_string())?;
+                rows.push(row_of(&fact)?);
+            }
+            FactKind::Tombstone | FactKind::Gone | FactKind::Outlived | FactKind::OperationsExpired => {
+                rows.extend(OtherFact::read(fact)?.rows(known)?);
+            }
+            FactKind::Foreign => {}
         }
     }
-    if let Some(operation) = &record.op {
-        rows.push(OperationRow::change(record.at, operation)?);
+    if let Some(operation) = &record.op
+        && record.at >= expired_before(known).map_err(|error| error.to_string())?
+    {
+        rows.extend(OperationRow::changes(record.at, operation, None)?);
     }
     Ok(rows)
 }
@@ -96,7 +108,7 @@ fn row_of(fact: &Fact) -> Result<RowChange, String> {
     match (fact.fact, &fact.document) {
         (FactKind::Document, Some(document)) => Ok(RowChange::Put(key, document.get().as_bytes().to_vec())),
         (FactKind::Document, None) => Err(format!("the fact about {} {} has no document", fact.noun.word(), fact.id)),
-        (FactKind::Removed | FactKind::Foreign, _) => Ok(RowChange::Delete(key)),
+        _ => Ok(RowChange::Delete(key)),
     }
 }
 

@@ -11,21 +11,26 @@ mod document;
 mod endpoint_headers;
 mod endpoint_rules;
 mod endpoints;
+mod expiry;
+mod facts;
 mod grants;
 mod keeper;
 mod policies;
 mod projects;
 mod refusal;
+mod removal;
 mod rules;
 mod secrets;
 mod settings;
+mod sieve;
 mod snapshot;
+mod storage;
 #[cfg(test)]
 mod tests;
 mod tools;
 mod writer;
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, atomic::AtomicU64};
 
 use tokio::sync::{Mutex, broadcast, watch};
 
@@ -36,10 +41,13 @@ use crate::{
 
 pub use choice::NoEndpoint;
 pub use document::rows_of;
+pub use facts::{Outlived, buried_in};
 pub use policies::is_listed;
 pub use refusal::Refusal;
+pub use removal::{Burial, DoomedProject};
 pub use secrets::SecretKeeper;
 pub use snapshot::Snapshot;
+pub use storage::{starting, storage_error};
 pub use tools::ToolLookup;
 pub use writer::{Caller, Changed, Operation};
 
@@ -65,46 +73,72 @@ pub struct Catalogue {
     turn: Arc<Mutex<()>>,
     current: watch::Sender<Arc<Snapshot>>,
     changes: broadcast::Sender<Changed>,
-    damage: Option<StoreError>,
+    damage: OnceLock<StoreError>,
+    /// Counts the records that were committed, so that what was measured is known to be of now.
+    commits: AtomicU64,
+    /// After how many of them so many bytes of the log were dead.
+    measured: std::sync::Mutex<Option<(u64, u64)>>,
 }
 
 impl Catalogue {
-    /// Reads all documents from their rows; in a new home makes the default project first.
-    ///
-    /// # Errors
-    /// When the rows cannot be read or understood, or the default project cannot be stored.
-    pub async fn open(
+    /// A catalogue without a document, until it is loaded.
+    pub fn new(
         store: Arc<dyn Store>,
         clock: Arc<dyn Clock>,
         ids: Arc<Ids>,
         secrets: Arc<dyn SecretKeeper>,
-    ) -> Result<Arc<Self>, Refusal> {
-        // Only a damaged log has something to say beyond its end.
-        let damage = store.read(&LogName::Daemon, ropewalk_protocol::Seq::MAX, 1).await.err();
+    ) -> Arc<Self> {
         let keys = KeysKept { store: secrets.kind(), reason: secrets.reason() };
-        let snapshot = Snapshot::empty(keys).with(read_all(&*store)?);
-        let has_default_project = snapshot.projects.values().any(|project| project.is_default);
-        let catalogue = Arc::new(Self {
+        Arc::new(Self {
             store,
             clock,
             ids,
             secrets,
             tools: OnceLock::new(),
             turn: Arc::default(),
-            current: watch::Sender::new(Arc::new(snapshot)),
+            current: watch::Sender::new(Arc::new(Snapshot::empty(keys))),
             changes: broadcast::Sender::new(CHANGES_KEPT),
-            damage,
-        });
-        if !has_default_project {
-            catalogue.make_default_project().await?;
-        }
+            damage: OnceLock::new(),
+            commits: AtomicU64::new(0),
+            measured: std::sync::Mutex::default(),
+        })
+    }
+
+    /// A catalogue that is loaded.
+    #[cfg(test)]
+    async fn open(
+        store: Arc<dyn Store>,
+        clock: Arc<dyn Clock>,
+        ids: Arc<Ids>,
+        secrets: Arc<dyn SecretKeeper>,
+    ) -> Result<Arc<Self>, Refusal> {
+        let catalogue = Self::new(store, clock, ids, secrets);
+        catalogue.load().await?;
         Ok(catalogue)
+    }
+
+    /// Reads all documents from their rows; in a new home makes the default project first. Called once, before any change.
+    ///
+    /// # Errors
+    /// When the rows cannot be read or understood, or the default project cannot be stored.
+    pub async fn load(self: &Arc<Self>) -> Result<(), Refusal> {
+        // Only a damaged log has something to say beyond its end.
+        if let Err(damage) = self.store.read(&LogName::Daemon, ropewalk_protocol::Seq::MAX, 1).await {
+            let _ = self.damage.set(damage);
+        }
+        let snapshot = self.snapshot().with(read_all(&*self.store)?);
+        let has_default_project = snapshot.projects.values().any(|project| project.is_default);
+        self.current.send_replace(Arc::new(snapshot));
+        if !has_default_project {
+            self.make_default_project().await?;
+        }
+        Ok(())
     }
 
     /// Why documents may be missing, among them rules that forbid something. No run may go on then.
     #[must_use]
-    pub const fn damage(&self) -> Option<&StoreError> {
-        self.damage.as_ref()
+    pub fn damage(&self) -> Option<&StoreError> {
+        self.damage.get()
     }
 
     /// Says where to look up tools and threads. Before, no tool and no thread is known. Only the first call counts.

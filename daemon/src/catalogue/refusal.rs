@@ -6,6 +6,7 @@ use ropewalk_protocol::{Effect, ErrorDetail, Revision, RpcError};
 use serde::Serialize;
 use serde_json::Value;
 
+use super::storage_error;
 use crate::store::StoreError;
 
 /// Why a change, or a look at something, was refused. Nothing has happened when one of these is returned.
@@ -105,7 +106,7 @@ impl From<Refusal> for RpcError {
                     None => format!("The {noun} this change is based on is gone. Look again, then repeat the change."),
                 },
             ),
-            Refusal::Store(cause) => of_store(&cause),
+            Refusal::Store(cause) => storage_error(&cause),
             Refusal::Secrets(cause) => Self::retryable(
                 unavailable("no_secret_store"),
                 format!("The key cannot be read, stored or removed: {cause}. Nothing was changed; try again."),
@@ -123,20 +124,6 @@ impl From<Refusal> for RpcError {
                 "The daemon is stopping. Nothing was changed; connect again.",
             ),
         }
-    }
-}
-
-fn of_store(cause: &StoreError) -> RpcError {
-    let reason = match cause {
-        StoreError::Write { full: true, .. } => "storage_full",
-        StoreError::Damaged { .. } => "log_damaged",
-        StoreError::Version { .. } => "store_version",
-        StoreError::Write { .. } | StoreError::Read { .. } | StoreError::InUse { .. } => "io_error",
-    };
-    let message = format!("Nothing was changed: {cause}.");
-    match cause {
-        StoreError::Write { .. } | StoreError::Read { .. } => RpcError::retryable(unavailable(reason), message, None),
-        _ => RpcError::new(unavailable(reason), message),
     }
 }
 

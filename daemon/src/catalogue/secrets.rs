@@ -11,6 +11,7 @@ use super::{
     Caller, Catalogue, Refusal, Snapshot,
     document::{Document, DocumentChange},
     endpoints::changeable,
+    refusal::expect_revision,
     rules,
     writer::Decision,
 };
@@ -83,7 +84,10 @@ impl Catalogue {
         check_key(&params.value)?;
         let (this, id) = (Arc::clone(self), params.endpoint_id);
         self.exclusively(async move {
-            let decision = with_credential(&this.snapshot(), &id, true)?;
+            let snapshot = this.snapshot();
+            let endpoint = changeable(&snapshot, &id)?;
+            expect_revision("endpoint", params.expected_revision, endpoint.revision, endpoint)?;
+            let decision = with_credential(&snapshot, &id, true)?;
             let name = name_of(&id);
             // A key that cannot be read is no reason against a new one: storing it anew is the way out.
             let before = in_time(this.secrets.get(&name)).await.ok();
@@ -106,6 +110,7 @@ impl Catalogue {
         self.exclusively(async move {
             let snapshot = this.snapshot();
             let endpoint = changeable(&snapshot, &id)?;
+            expect_revision("endpoint", params.expected_revision, endpoint.revision, endpoint)?;
             if !endpoint.has_credential {
                 let effect = format!("{} has no key.", endpoint.name);
                 let answer = Removed { applied: false, dry_run: false, effect, replayed: false };

@@ -1,6 +1,9 @@
 //! The one writer: decide on the documents as they are, make it durable, only then show it and answer.
 
-use std::{future::Future, sync::Arc};
+use std::{
+    future::Future,
+    sync::{Arc, atomic::Ordering},
+};
 
 use ropewalk_protocol::{By, ByKind, ClientRef, DataKind, InstanceId, OperationId, Timestamp};
 use serde::Serialize;
@@ -8,10 +11,11 @@ use serde::Serialize;
 use super::{
     Catalogue, Refusal, Snapshot,
     document::{DocumentChange, rows_of},
+    facts::OtherFact,
 };
 use crate::{
     clock::Ids,
-    store::{Commit, LogName, OperationRecord, Record, StoreError},
+    store::{Commit, LogName, OperationRecord, Record, RowChange, StoreError},
 };
 
 /// On whose behalf something is changed.
@@ -58,13 +62,22 @@ impl Caller {
 /// What a change comes to: the documents it changes, and the answer once they have.
 pub(super) struct Decision<A> {
     pub(super) changes: Vec<DocumentChange>,
+    /// What else the record says.
+    pub(super) others: Vec<OtherFact>,
+    /// Rows that follow from it and that only who asked for it knows. Those that follow from the record come after them.
+    pub(super) rows: Vec<RowChange>,
     answer: Box<dyn FnOnce(&Snapshot) -> A + Send>,
 }
 
 impl<A> Decision<A> {
     /// Changes, and the answer made from the documents after them.
     pub(super) fn new(changes: Vec<DocumentChange>, answer: impl FnOnce(&Snapshot) -> A + Send + 'static) -> Self {
-        Self { changes, answer: Box::new(answer) }
+        Self { changes, others: Vec::new(), rows: Vec::new(), answer: Box::new(answer) }
+    }
+
+    /// The same decision, saying these as well.
+    pub(super) fn with(self, others: Vec<OtherFact>, rows: Vec<RowChange>) -> Self {
+        Self { others, rows, ..self }
     }
 
     /// An answer that changes nothing.
@@ -77,7 +90,7 @@ impl<A> Decision<A> {
 
     /// The same changes with another answer.
     pub(super) fn answering<B>(self, answer: impl FnOnce(&Snapshot) -> B + Send + 'static) -> Decision<B> {
-        Decision::new(self.changes, answer)
+        Decision::new(self.changes, answer).with(self.others, self.rows)
     }
 }
 
@@ -133,17 +146,21 @@ impl Catalogue {
     /// Makes a decision durable, shows it, and answers. Only inside [`Self::exclusively`].
     pub(super) async fn commit<A: Serialize>(&self, caller: Caller, decision: Decision<A>) -> Result<A, Refusal> {
         let before = self.snapshot();
-        if decision.changes.is_empty() && caller.operation.is_none() {
+        if decision.changes.is_empty() && decision.others.is_empty() && caller.operation.is_none() {
             return Ok((decision.answer)(&before));
         }
-        let facts = decision.changes.iter().map(DocumentChange::fact).collect::<Result<_, _>>().map_err(unwritable)?;
+        let facts = decision.changes.iter().map(DocumentChange::fact);
+        let facts = facts.chain(decision.others.iter().map(OtherFact::write)).collect::<Result<_, _>>();
+        let facts = facts.map_err(unwritable)?;
         let changed = changed(&decision.changes, &caller);
         let after = if decision.changes.is_empty() { before } else { Arc::new(before.with(decision.changes)) };
         let answer = (decision.answer)(&after);
         let op = caller.operation.map(|operation| operation.answered(&answer)).transpose().map_err(unwritable)?;
-        let record = Record { n: 1, at: self.clock.now(), op, facts, events: Vec::new() };
-        let rows = rows_of(&record).map_err(unwritable)?;
+        let record = Record { n: 1, at: self.clock.now(), blobs: Vec::new(), op, facts, events: Vec::new() };
+        let mut rows = decision.rows;
+        rows.extend(rows_of(&record, &*self.store).map_err(unwritable)?);
         self.store.commit(Commit { log: LogName::Daemon, records: vec![record], rows }).await?;
+        self.commits.fetch_add(1, Ordering::AcqRel);
         self.publish(after, changed);
         Ok(answer)
     }

@@ -9,6 +9,7 @@ use super::{
     person::{Attention, Person},
     seen::Seen,
     text::{cut, printable},
+    words::spelled,
 };
 
 /// Characters of arguments that are shown without being asked for.
@@ -23,7 +24,12 @@ pub(crate) enum Approver {
     Everything,
     /// It declines all, for this reason.
     Nothing(&'static str),
+    /// It declines all, because nobody can be asked; the program of this name says what helps.
+    Nobody(String),
 }
+
+/// What the model is told of a call that nobody could be asked about.
+const NOBODY_ASKED: &str = "Nobody could be asked, because there is no terminal here; no person refused it.";
 
 impl Approver {
     /// Decides; none when the decision is not needed any more.
@@ -46,8 +52,24 @@ impl Approver {
                 out.note(&format!("{} {summary}: {reason}", out.paint_note(Style::Yellow, "declined")));
                 Some(ApprovalAnswer { note: Some((*reason).to_owned()), ..answer(Decision::Decline) })
             }
+            Self::Nobody(program) => {
+                out.note(&nobody(approval, program, out));
+                Some(ApprovalAnswer { note: Some(NOBODY_ASKED.to_owned()), ..answer(Decision::Decline) })
+            }
         }
     }
+}
+
+/// That a call was declined because nobody can be asked, and what allows it another time.
+fn nobody(request: &ApprovalRequest, program: &str, out: &Out) -> String {
+    let declined = out.paint_note(Style::Yellow, "declined");
+    let tool = format!("{}/{}", request.tool.source, request.tool.name);
+    let text = format!(
+        "{}: there is no terminal to ask at; `{program} policy set allow --tool {tool}` allows it from now on, \
+         `{program} run --unattended wait` waits for somebody who attaches",
+        request.summary
+    );
+    format!("{declined} {}", printable(&text))
 }
 
 /// Asks until there is an answer. Ctrl-D declines.
@@ -146,13 +168,17 @@ fn prompt(choices: &[Choice]) -> String {
     prompt + "  > "
 }
 
-/// What a line says: a letter, `yes` or `no`; behind `d` or `s` a reason for the model.
+/// What a line says: a letter, a word that `answer` takes, `yes` or `no`; behind what declines a reason for the model.
 fn read(line: &str, choices: &[Choice]) -> Option<ApprovalAnswer> {
     let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     let letter = match &*word.to_lowercase() {
         "y" | "yes" => 'a',
         "n" | "no" => 'd',
-        word => word.parse().ok()?,
+        word => match choices.iter().find(|choice| spelled(&choice.2) == word) {
+            // Of several with one word the first is the one that word means without a scope.
+            Some(choice) => choice.0,
+            None => word.parse().ok()?,
+        },
     };
     let (.., decision, scope) = *choices.iter().find(|choice| choice.0 == letter)?;
     let takes_reason = matches!(decision, Decision::Decline | Decision::Cancel);

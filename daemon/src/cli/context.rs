@@ -15,11 +15,15 @@ use super::{
 Examples:
   ropewalk context 0193e0c4-7f5a-7c31-9d0f-2f6f1f0c9a11
   ropewalk context 0193e0c4-7f5a-7c31-9d0f-2f6f1f0c9a11 --text
+  ropewalk context 0193e0c4-7f5a-7c31-9d0f-2f6f1f0c9a11 --endpoint work
   ropewalk context 0193e0c4-7f5a-7c31-9d0f-2f6f1f0c9a11 --json")]
 pub(crate) struct ContextArgs {
     /// The thread
     #[arg(value_name = "ID")]
     thread: String,
+    /// For the window of this endpoint, its name or id, as `run --endpoint` would ask it
+    #[arg(long, value_name = "ENDPOINT")]
+    endpoint: Option<String>,
     /// Also what stands before the messages, as the model reads it
     #[arg(long)]
     text: bool,
@@ -28,7 +32,11 @@ pub(crate) struct ContextArgs {
 /// Runs it.
 pub(crate) async fn run(args: ContextArgs, context: &Context) -> Result<Exit, Failure> {
     let client = context.client().await?;
-    let params = ContextPreviewParams { thread_id: args.thread.into(), branch_id: None };
+    let endpoint_id = match &args.endpoint {
+        Some(wanted) => Some(super::run::endpoint(wanted, &client).await?),
+        None => None,
+    };
+    let params = ContextPreviewParams { thread_id: args.thread.into(), branch_id: None, endpoint_id };
     context.show::<ContextPreview>(&client, params, |preview| shown(preview, args.text)).await
 }
 

@@ -16,14 +16,19 @@ use super::{
 
 /// Say what is wrong and how to mend it
 ///
-/// Looks at the home, the socket and the disk, and asks the daemon how it is if one runs; none is started. Exits with 1
-/// when there is a problem, with 0 when there are warnings at most.
+/// Looks at the home, the socket and the disk, and asks the daemon how it is if one runs; none is started but for
+/// `--check`. Exits with 1 when there is a problem, with 0 when there are warnings at most.
 #[derive(Args, Clone, Debug)]
-#[command(after_help = "Examples:\n  ropewalk doctor\n  ropewalk doctor --test-endpoints\n  ropewalk doctor --json")]
+#[command(
+    after_help = "Examples:\n  ropewalk doctor\n  ropewalk doctor --check\n  ropewalk doctor --test-endpoints\n  ropewalk doctor --json"
+)]
 pub(crate) struct DoctorArgs {
     /// Send every endpoint a short request too; with a provider that charges, it costs a few tokens
     #[arg(long)]
     test_endpoints: bool,
+    /// Read every log and payload, and hold the index against what follows from them; work goes on meanwhile
+    #[arg(long)]
+    check: bool,
 }
 
 /// What the doctor found, as `--json` prints it.
@@ -86,10 +91,13 @@ impl Finding {
 pub(crate) async fn run(args: DoctorArgs, context: &Context) -> Result<Exit, Failure> {
     let home = context.home()?;
     let mut findings = places::check(&home);
-    match context.connecting()?.start_on_demand(false).await {
+    match context.connecting()?.start_on_demand(args.check).await {
         Ok(client) => {
             findings.push(Finding::ok("socket", format!("{} answers", home.socket.display())));
             findings.extend(running::check(&client, args.test_endpoints, context).await);
+            if args.check {
+                findings.extend(running::stored(&client).await);
+            }
         }
         Err(Error::NotRunning { .. }) => findings
             .push(Finding::note("daemon", "none runs now; the first command or program that needs one starts it")),

@@ -5,7 +5,7 @@ mod fields;
 mod shown;
 
 use clap::{Args, Subcommand};
-use ropewalk::Client;
+use ropewalk::{Client, Error};
 use ropewalk_protocol::{
     Empty, Endpoint, EndpointList, EndpointRemove, EndpointRemoveParams, EndpointSet, EndpointSetParams, ListParams,
     Patch, SecretRemove, SecretRemoveParams, SecretSet, SecretSetParams, SettingsRead, SettingsUpdate,
@@ -109,9 +109,18 @@ pub(crate) async fn run(args: EndpointArgs, context: &Context) -> Result<Exit, F
         }
         Command::Use { endpoint } => {
             let (client, found) = find(&endpoint, context).await?;
+            let is_builtin = found.builtin;
             let default_endpoint_id = Patch::Set(found.endpoint_id);
             let params = SettingsUpdateParams { default_endpoint_id, ..SettingsUpdateParams::default() };
-            context.show::<SettingsUpdate>(&client, params, |_| format!("{endpoint} is the default now.")).await
+            match context.show::<SettingsUpdate>(&client, params, |_| format!("{endpoint} is the default now.")).await {
+                Err(Failure::Client(Error::Rpc(error))) if is_builtin && !context.global.json => {
+                    let program = context.environment.program();
+                    Err(Failure::Failed(format!(
+                        "{error} `{program} run --endpoint {endpoint} \"…\"` uses it for one run."
+                    )))
+                }
+                done => done,
+            }
         }
         Command::Test { endpoint } => {
             let (client, found) = find(&endpoint, context).await?;
@@ -138,7 +147,11 @@ pub(crate) async fn run(args: EndpointArgs, context: &Context) -> Result<Exit, F
             match value {
                 Some(value) => set_key(&client, &found, value, context).await,
                 None => {
-                    let params = SecretRemoveParams { endpoint_id: found.endpoint_id, operation_id: None };
+                    let params = SecretRemoveParams {
+                        endpoint_id: found.endpoint_id,
+                        operation_id: None,
+                        expected_revision: None,
+                    };
                     context.show::<SecretRemove>(&client, params, |result| result.effect.clone()).await
                 }
             }
@@ -212,7 +225,12 @@ async fn set(
 }
 
 async fn set_key(client: &Client, endpoint: &Endpoint, value: String, context: &Context) -> Result<Exit, Failure> {
-    let params = SecretSetParams { endpoint_id: endpoint.endpoint_id.clone(), value, operation_id: None };
+    let params = SecretSetParams {
+        endpoint_id: endpoint.endpoint_id.clone(),
+        value,
+        operation_id: None,
+        expected_revision: None,
+    };
     context.show::<SecretSet>(client, params, |result| format!("The key of {} is stored.", result.endpoint.name)).await
 }
 

@@ -71,6 +71,7 @@ impl Failure {
                 | Error::NotRunning { .. }
                 | Error::StartFailed { .. }
                 | Error::Disconnected
+                | Error::ReconnectFailed { .. }
                 | Error::Timeout { .. },
             ) => Exit::UNREACHABLE,
             Self::Failed(_) | Self::Client(_) | Self::Places(_) | Self::Embed(_) => Exit::FAILED,
@@ -93,7 +94,7 @@ impl Failure {
         }
     }
 
-    /// Where in the parameters the problems are, when there are several.
+    /// Where in the parameters the problems are, when there are several; which command lists what was not found.
     fn problems(&self) -> Vec<String> {
         match self {
             Self::Client(Error::Rpc(error)) => problems(error),
@@ -107,6 +108,21 @@ fn problems(error: &RpcError) -> Vec<String> {
         ErrorDetail::InvalidParams { problems, .. } => {
             problems.iter().map(|problem| format!("{}: {}", problem.path, problem.reason)).collect()
         }
+        ErrorDetail::NotFound { noun, .. } => lister(noun).map(str::to_owned).into_iter().collect(),
         _ => Vec::new(),
     }
+}
+
+/// The command that lists the things of which one was not found.
+fn lister(noun: &str) -> Option<&'static str> {
+    Some(match noun {
+        "thread" => "`ropewalk threads` lists them.",
+        "branch" => "`ropewalk branches THREAD` lists those of a thread.",
+        "run" => "`ropewalk branches THREAD` names the runs under way in a thread.",
+        "interaction" => "`ropewalk pending` lists what waits.",
+        "endpoint" => "`ropewalk endpoint list` lists them.",
+        "project" => "`ropewalk project` lists them.",
+        "policy" => "`ropewalk policy list` lists them.",
+        _ => return None,
+    })
 }

@@ -1,22 +1,29 @@
 //! The command line: a client of the socket like any other, one file a command, and `daemon`, which is what all the others
 //! talk to.
 
+mod answer;
 mod approve;
+mod backup;
+mod branches;
 mod context;
 mod daemon;
 mod demo;
 mod doctor;
 mod endpoint;
 mod environment;
+mod export;
 mod failure;
 mod follow;
 mod interrupts;
 mod key;
 mod out;
+mod pending;
 mod person;
 mod policy;
+mod project;
 mod question;
-mod resume;
+mod reconnecting;
+mod recover;
 mod run;
 mod schema;
 mod seen;
@@ -31,7 +38,10 @@ mod words;
 
 use std::{ffi::OsString, process::ExitCode};
 
-use clap::{Parser, Subcommand};
+use clap::{
+    Parser, Subcommand,
+    error::{ContextKind, ContextValue, ErrorKind},
+};
 
 pub use environment::Environment;
 
@@ -67,15 +77,24 @@ struct Cli {
 enum Command {
     Demo(demo::DemoArgs),
     Run(run::RunArgs),
-    Resume(resume::ResumeArgs),
+    Resume(recover::ResumeArgs),
+    Retry(recover::RetryArgs),
+    Rebase(recover::RebaseArgs),
     Stop(stop::StopArgs),
     Skip(stop::SkipArgs),
+    Pending(pending::PendingArgs),
+    Answer(answer::AnswerArgs),
     Threads(threads::ThreadsArgs),
+    Branches(branches::BranchesArgs),
+    Export(export::ExportArgs),
     Context(context::ContextArgs),
     Endpoint(endpoint::EndpointArgs),
     Policy(policy::PolicyArgs),
+    Project(project::ProjectArgs),
     Settings(settings::SettingsArgs),
     Doctor(doctor::DoctorArgs),
+    Backup(backup::BackupArgs),
+    Restore(backup::RestoreArgs),
     Schema(schema::SchemaArgs),
     Daemon(daemon::DaemonArgs),
 }
@@ -87,7 +106,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>, environment: Environm
     let out = Out::of_process(environment.get("NO_COLOR").is_some());
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
-        Err(error) => return ExitCode::from(explain(&error).0),
+        Err(error) => return ExitCode::from(explain(&error, &out).0),
     };
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
@@ -107,15 +126,24 @@ async fn run_command(command: Command, context: &Context) -> Exit {
     let done = match command {
         Command::Demo(args) => demo::run(args, context).await,
         Command::Run(args) => run::run(args, context).await,
-        Command::Resume(args) => resume::run(args, context).await,
+        Command::Resume(args) => recover::resume(args, context).await,
+        Command::Retry(args) => recover::retry(args, context).await,
+        Command::Rebase(args) => recover::rebase(args, context).await,
         Command::Stop(args) => stop::stop(args, context).await,
         Command::Skip(args) => stop::skip(args, context).await,
+        Command::Pending(args) => pending::run(args, context).await,
+        Command::Answer(args) => answer::run(args, context).await,
         Command::Threads(args) => threads::run(args, context).await,
+        Command::Branches(args) => branches::run(args, context).await,
+        Command::Export(args) => export::run(args, context).await,
         Command::Context(args) => context::run(args, context).await,
         Command::Endpoint(args) => endpoint::run(args, context).await,
         Command::Policy(args) => policy::run(args, context).await,
+        Command::Project(args) => project::run(args, context).await,
         Command::Settings(args) => settings::run(args, context).await,
         Command::Doctor(args) => doctor::run(args, context).await,
+        Command::Backup(args) => backup::backup(args, context).await,
+        Command::Restore(args) => backup::restore(args, context).await,
         Command::Schema(args) => Ok(schema::run(&args, context)),
         Command::Daemon(args) => daemon::run(args, context).await,
     };
@@ -128,10 +156,21 @@ async fn run_command(command: Command, context: &Context) -> Exit {
 }
 
 /// Help and version on stdout with 0; what is wrong with the arguments on stderr with 2.
-fn explain(error: &clap::Error) -> Exit {
+fn explain(error: &clap::Error, out: &Out) -> Exit {
     // Whoever closed the other end of a pipe has seen enough.
     let _ = error.print();
+    if is_prompt_without_quotes(error) {
+        out.note("\nA prompt of several words goes in quotes: ropewalk run \"say hello\"");
+    }
     if error.use_stderr() { Exit::USAGE } else { Exit::DONE }
+}
+
+/// Whether `run` was given words as arguments of their own.
+fn is_prompt_without_quotes(error: &clap::Error) -> bool {
+    let is_word =
+        matches!(error.get(ContextKind::InvalidArg), Some(ContextValue::String(word)) if !word.starts_with('-'));
+    let usage = error.get(ContextKind::Usage).map(ToString::to_string).unwrap_or_default();
+    error.kind() == ErrorKind::UnknownArgument && is_word && usage.contains("ropewalk run ")
 }
 
 #[cfg(test)]

@@ -167,6 +167,11 @@ impl Out {
         self.stderr.paint(style, text)
     }
 
+    /// Whether a person reads the result as it comes.
+    pub(crate) fn results_are_read(&self) -> bool {
+        self.stdout.is_terminal
+    }
+
     /// Whether a person reads what is noted.
     pub(crate) fn notes_are_read(&self) -> bool {
         self.stderr.is_terminal

@@ -1,6 +1,6 @@
 //! `ropewalk policy`: which tools may be called without asking, and which never.
 
-use clap::{Args, Subcommand};
+use clap::{ArgGroup, Args, Subcommand};
 use ropewalk_protocol::{
     Policy, PolicyDecision, PolicyLevel, PolicyList, PolicyListParams, PolicyPrincipal, PolicyPrincipalKind,
     PolicyRemove, PolicyRemoveParams, PolicySet, PolicySetParams, PolicyTool,
@@ -50,12 +50,13 @@ Examples:
 }
 
 #[derive(Args, Clone, Debug)]
+#[command(group(ArgGroup::new("about").required(true).args(["tool", "source"])))]
 struct SetArgs {
     /// What the rule says
     #[arg(value_name = "allow|ask|deny", value_parser = words::<PolicyDecision>(&["allow", "ask", "deny"]))]
     decision: PolicyDecision,
     /// The tool it is about, as an approval shows it: its source, a slash, its name; this or `--source`
-    #[arg(long, value_name = "SOURCE/NAME", value_parser = tool, required_unless_present = "source", conflicts_with = "source")]
+    #[arg(long, value_name = "SOURCE/NAME", value_parser = tool)]
     tool: Option<PolicyTool>,
     /// All tools of this source, such as `client:bot`
     #[arg(long, value_name = "SOURCE")]

@@ -1,4 +1,4 @@
-//! Questions of a model at the terminal: options as letters, or words of one's own.
+//! Questions of a model: how they are shown at the terminal, and what an answer means there and on the command line.
 
 use std::collections::BTreeMap;
 
@@ -50,10 +50,12 @@ pub(crate) async fn ask(person: &Person, request: &InputRequest) -> InputReply {
         loop {
             let Some(line) = attention.ask("  > ").await else { return InputReply::Declined };
             match read(&line, question) {
-                Ok(Some(answer)) => drop(answers.insert(question.id.clone(), answer)),
-                Ok(None) => {}
+                Ok(answer) => {
+                    attention.show(&format!("  = {}", printable(&understood(answer.as_ref(), question))));
+                    answers.extend(answer.map(|answer| (question.id.clone(), answer)));
+                }
                 Err(problem) => {
-                    attention.show(&format!("  {problem}"));
+                    attention.show(&format!("  {}", printable(&problem)));
                     continue;
                 }
             }
@@ -82,42 +84,116 @@ fn how(question: &Question) -> &'static str {
     let is_open = question.allow_other != Some(false);
     match (question.options.is_empty(), question.multi_select == Some(true), is_open) {
         (true, ..) => "In your words",
-        (false, false, false) => "One letter",
-        (false, false, true) => "One letter, or your own words",
-        (false, true, false) => "Letters, such as `a c`",
-        (false, true, true) => "Letters, such as `a c`, or your own words",
+        (false, false, false) => "A letter, number or label",
+        (false, false, true) => "A letter, number or label, or your own words",
+        (false, true, false) => "Letters, numbers or labels, such as `a c`",
+        (false, true, true) => "Letters, numbers or labels, such as `a c`, or your own words",
     }
 }
 
-/// What a line says: positions, or text of one's own; none for an empty line.
-fn read(line: &str, question: &Question) -> Result<Option<QuestionAnswer>, String> {
+/// What a line says: options by letter, number or label, or text of one's own; none for an empty line. A letter or a number
+/// that stands for no option is refused, and is no text of one's own where there are options.
+///
+/// # Errors
+/// A sentence that says what is wrong and what there is.
+pub(super) fn read(line: &str, question: &Question) -> Result<Option<QuestionAnswer>, String> {
+    let line = line.trim();
     if line.is_empty() {
         return Ok(None);
     }
-    if let Some(selected) = letters(line, question.options.len()) {
+    if question.options.is_empty() {
+        // A question without options can only be answered in words.
+        return Ok(Some(QuestionAnswer { selected: Vec::new(), other: Some(line.to_owned()) }));
+    }
+    if let Some(selected) = options(line, question)? {
         if selected.len() > 1 && question.multi_select != Some(true) {
-            return Err("Only one of them, please.".to_owned());
+            return Err(format!("Only one of them, please. {}", there_is(question)));
         }
         return Ok(Some(QuestionAnswer { selected, other: None }));
     }
-    // A question without options can only be answered in words.
-    if question.allow_other == Some(false) && !question.options.is_empty() {
-        return Err(format!("{}, please.", how(question)));
+    if words(line).all(looks_chosen) {
+        return Err(format!("`{line}` names no option. {}", there_is(question)));
+    }
+    if question.allow_other == Some(false) {
+        return Err(format!("{}, please. {}", how(question), there_is(question)));
     }
     Ok(Some(QuestionAnswer { selected: Vec::new(), other: Some(line.to_owned()) }))
 }
 
-/// The positions that letters between blanks and commas stand for; none if there is anything else.
-fn letters(line: &str, options: usize) -> Option<Vec<u64>> {
+/// What an answer was taken for.
+pub(super) fn understood(answer: Option<&QuestionAnswer>, question: &Question) -> String {
+    let Some(answer) = answer else { return "left to the model".to_owned() };
+    let positions = answer.selected.iter().filter_map(|position| usize::try_from(*position).ok());
+    let labels = positions.filter_map(|position| question.options.get(position)).map(|option| option.label.clone());
+    let other = answer.other.iter().map(|text| format!("in your words: {text}"));
+    labels.chain(other).collect::<Vec<_>>().join(", ")
+}
+
+/// The positions of the options that a line names; none if there is anything else in it.
+fn options(line: &str, question: &Question) -> Result<Option<Vec<u64>>, String> {
+    // A label may have blanks and commas in it.
+    if let Some(position) = option(line, question)? {
+        return Ok(Some(vec![position]));
+    }
     let mut positions = Vec::new();
-    for word in line.split([' ', ',']).filter(|word| !word.is_empty()) {
-        let letter: char = word.to_lowercase().parse().ok()?;
-        let position = ('a'..).take(options).position(|candidate| candidate == letter)? as u64;
-        if !positions.contains(&position) {
-            positions.push(position);
+    for part in line.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+        let named = match option(part, question)? {
+            Some(position) => Some(vec![position]),
+            None => words(part).map(|word| option(word, question)).collect::<Result<Option<Vec<_>>, _>>()?,
+        };
+        let Some(named) = named else { return Ok(None) };
+        for position in named {
+            if !positions.contains(&position) {
+                positions.push(position);
+            }
         }
     }
-    (!positions.is_empty()).then_some(positions)
+    Ok((!positions.is_empty()).then_some(positions))
+}
+
+/// The position of the option that a word names: by its label, its letter, or its number from 1 on.
+fn option(word: &str, question: &Question) -> Result<Option<u64>, String> {
+    let labels = question.options.iter().map(|option| option.label.trim());
+    let of_label = labels.clone().position(|label| label == word);
+    let letter = word.to_lowercase().parse::<char>().ok();
+    let of_letter = ('a'..='z').zip(labels).position(|(candidate, _)| Some(candidate) == letter);
+    let number = Some(word).filter(|word| is_number(word)).and_then(|word| word.parse::<usize>().ok());
+    let of_number =
+        number.and_then(|number| number.checked_sub(1)).filter(|position| *position < question.options.len());
+    let mut meant = [of_label, of_letter, of_number].into_iter().flatten();
+    let Some(position) = meant.next() else { return Ok(None) };
+    if meant.any(|other| other != position) {
+        return Err(format!(
+            "`{word}` can mean two of them: it is a label, and the place of another. {}",
+            there_is(question)
+        ));
+    }
+    Ok(Some(position as u64))
+}
+
+fn words(line: &str) -> impl Iterator<Item = &str> {
+    line.split([' ', ',']).filter(|word| !word.is_empty())
+}
+
+fn is_number(word: &str) -> bool {
+    word.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Whether whoever wrote the word meant an option by it.
+fn looks_chosen(word: &str) -> bool {
+    is_number(word) || matches!(word.as_bytes(), [letter] if letter.is_ascii_alphabetic())
+}
+
+/// The options by letter, number and label, and how to say something else.
+fn there_is(question: &Question) -> String {
+    let options = question.options.iter().zip('a'..).zip(1..);
+    let listed: Vec<_> =
+        options.map(|((option, letter), number)| format!("[{letter}] or {number} {}", option.label)).collect();
+    let own = match question.allow_other {
+        Some(false) => "",
+        _ => " An answer in your own words is more than a letter or a number.",
+    };
+    format!("There is: {}.{own}", listed.join(", "))
 }
 
 #[cfg(test)]

@@ -7,9 +7,10 @@ use std::{
 };
 
 use clap::Args;
-use ropewalk::{Client, Part, Run, Thread, image_file};
+use ropewalk::{Client, Error, Part, Run, Thread, image_file};
 use ropewalk_protocol::{
-    ListParams, ProjectList, QueueListParams, RunList, RunListParams, RunStatus, ThreadListParams, Unattended,
+    EndpointId, ListParams, ProjectList, QueueListParams, RunList, RunListParams, RunStatus, ThreadDeleteParams,
+    ThreadListParams, Unattended,
 };
 use serde_json::Value;
 
@@ -19,13 +20,13 @@ use super::{
     interrupts::Interrupts,
     seen::Seen,
     session::{Context, named},
-    watch::{Deciders, Watching},
+    watch::{Deciders, Watching, held},
     words::words,
 };
 
 /// Run a prompt and show what comes of it
 ///
-/// The answer goes to stdout; tool calls, questions and everything else to stderr. At a terminal, approvals and questions
+/// The answer goes to stdout, at a terminal as it comes and else once at the end; everything else goes to stderr. At a terminal, approvals and questions
 /// are asked here. Without one they are declined, and stderr says so. Ctrl-C stops the run; a second one leaves, and the
 /// run's fate is in the thread.
 #[derive(Args, Clone, Debug)]
@@ -88,13 +89,14 @@ pub(crate) async fn run(args: RunArgs, context: &Context) -> Result<Exit, Failur
     let deciders = Deciders::find(args.unattended, args.no_approve, &seen, context);
     let tells_waiting = deciders.leave_it_to_others();
     let client = connect(&args, context, deciders).await?;
+    let endpoint = match &args.endpoint {
+        Some(wanted) => Some(endpoint(wanted, &client).await?),
+        None => None,
+    };
     let thread = thread(&args, &client).await?;
     let mut request = thread.run(input).unattended(args.unattended);
-    if let Some(wanted) = &args.endpoint {
-        let endpoints = client.endpoints().list(ListParams { cursor: None, limit: Some(1_000) }).await?.items;
-        let endpoint =
-            named("endpoint", wanted, &endpoints, |endpoint| &endpoint.endpoint_id, |endpoint| &endpoint.name)?;
-        request = request.endpoint(endpoint.endpoint_id.clone());
+    if let Some(endpoint) = endpoint {
+        request = request.endpoint(endpoint);
     }
     let wants_data = schema.is_some();
     if let Some(schema) = schema {
@@ -102,14 +104,42 @@ pub(crate) async fn run(args: RunArgs, context: &Context) -> Result<Exit, Failur
     }
     // Reading begins before the request, so that no event is missed.
     let events = thread.events();
-    let run = request.submit().await?;
-    if !context.global.json {
-        say_if_queued(&run, &thread, &client, context).await?;
-    }
-    let watching = Watching { client: &client, thread: &thread, context, seen: &seen, tells_waiting, wants_data };
+    let run = match request.submit().await {
+        Ok(run) => run,
+        Err(refused) => {
+            drop(events);
+            leave_nothing(&args, &client, &thread, &refused).await;
+            return Err(refused.into());
+        }
+    };
+    let held_is_said = !context.global.json && say_if_queued(&run, &thread, &client, context).await?;
+    let watching =
+        Watching { client: &client, thread: &thread, context, seen: &seen, tells_waiting, held_is_said, wants_data };
     let exit = watching.watch(run, events, &mut interrupts).await;
     client.close().await;
     exit
+}
+
+/// The endpoint with this name or id.
+pub(super) async fn endpoint(wanted: &str, client: &Client) -> Result<EndpointId, Failure> {
+    let endpoints = client.endpoints().list(ListParams { cursor: None, limit: Some(1_000) }).await?.items;
+    let found = named("endpoint", wanted, &endpoints, |endpoint| &endpoint.endpoint_id, |endpoint| &endpoint.name)?;
+    Ok(found.endpoint_id.clone())
+}
+
+/// A thread that was started for an input the daemon refuses would stay behind with nothing in it: it goes again. It stays
+/// where it is not known whether the input has arrived.
+async fn leave_nothing(args: &RunArgs, client: &Client, thread: &Thread, refused: &Error) {
+    let is_new = args.thread.is_none() && !args.newest;
+    if !is_new || !matches!(refused, Error::Rpc(_)) {
+        return;
+    }
+    let (thread_id, dry_run) = (thread.id().clone(), Some(false));
+    let params = ThreadDeleteParams { thread_id, dry_run, expected_revision: None, operation_id: None };
+    // What the person is to read is why the input was refused.
+    if let Err(error) = client.threads().delete(params).await {
+        tracing::debug!(%error, "a thread that was started for a refused input is still there");
+    }
 }
 
 /// What is submitted. Looked at before a thread is started, which would stay behind with nothing in it.
@@ -187,24 +217,24 @@ async fn thread(args: &RunArgs, client: &Client) -> Result<Thread, Failure> {
     Ok(start.await?)
 }
 
-/// An input that waits shows nothing for a while; who typed it should know why.
-async fn say_if_queued(run: &Run, thread: &Thread, client: &Client, context: &Context) -> Result<(), Failure> {
+/// An input that waits shows nothing for a while; who typed it should know why. Returns whether it is held.
+async fn say_if_queued(run: &Run, thread: &Thread, client: &Client, context: &Context) -> Result<bool, Failure> {
     let params = QueueListParams { thread_id: thread.id().clone(), branch_id: Some(run.branch_id().clone()) };
     let queue = client.queue().list(params).await?;
     let Some(before) = queue.entries.iter().position(|entry| entry.message_id == *run.message_id()) else {
-        return Ok(());
+        return Ok(false);
     };
+    if queue.held {
+        context.out.aside(&held(context.environment.program(), thread.id()));
+        return Ok(true);
+    }
     let thread_id = Some(thread.id().clone());
     let params = RunListParams { thread_id, states: Some(vec![RunStatus::Paused]), ..RunListParams::default() };
     let paused = client.call::<RunList>(params).await?.items;
     let is_behind_paused = paused.iter().any(|other| other.branch_id == *run.branch_id() && is_parked(other));
     let resume = is_behind_paused.then(|| format!("{} resume {}", context.environment.program(), thread.id()));
     context.out.aside(&waits(before, resume.as_deref()));
-    if queue.held {
-        let skip = format!("{} skip {}", context.environment.program(), thread.id());
-        context.out.aside(&format!("  and they are held, because the last run ended badly: `{skip}` releases them"));
-    }
-    Ok(())
+    Ok(false)
 }
 
 /// What an input waits for: the run under way, or one that is paused until a command is given, and the inputs before it.

@@ -1,8 +1,11 @@
 //! The arguments: what is understood, what is refused, and what help says.
 
+mod branches;
 mod commands;
+mod recovering;
+mod refused;
 
-use clap::{CommandFactory, Parser, error::ErrorKind};
+use clap::{CommandFactory, Parser};
 
 use super::*;
 
@@ -109,6 +112,8 @@ fn a_thread_is_named_once() {
     assert_eq!(refused("run"), ErrorKind::MissingRequiredArgument);
     assert!(parse("run --image a.png").is_ok());
     assert!(parse("run --image a.png --image b.jpg what").is_ok());
+    let advised = |line: &str| is_prompt_without_quotes(&parse(line).unwrap_err());
+    assert!(advised("run say hello") && !advised("run --colour") && !advised("threads show a b"));
 }
 
 #[test]
@@ -126,6 +131,8 @@ fn a_rule_is_about_a_tool_or_a_source_at_one_level() {
     assert!(parse("policy set allow --tool client:bot/get_issue").is_ok());
     assert!(parse("policy set deny --source client:bot --thread t --principal app:mail").is_ok());
     assert_eq!(refused("policy set allow"), ErrorKind::MissingRequiredArgument);
+    let missing = parse("policy set allow").unwrap_err().to_string();
+    assert!(missing.contains("--tool <SOURCE/NAME>") && missing.contains("--source <SOURCE>"), "{missing}");
     assert_eq!(refused("policy set allow --tool a/b --source a"), ErrorKind::ArgumentConflict);
     assert_eq!(refused("policy set allow --tool a/b --thread t --project p"), ErrorKind::ArgumentConflict);
     assert_eq!(refused("policy set allow --tool get_issue"), ErrorKind::ValueValidation);

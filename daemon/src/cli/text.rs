@@ -109,5 +109,11 @@ pub(crate) fn table(rows: &[Vec<String>]) -> String {
     text
 }
 
+/// What a deletion did, or would do.
+pub(crate) fn deleted(removed: &ropewalk_protocol::Removed) -> String {
+    let rehearsed = if removed.dry_run { " Nothing was deleted: this was a rehearsal." } else { "" };
+    format!("{}{rehearsed}", removed.effect)
+}
+
 #[cfg(test)]
 mod tests;

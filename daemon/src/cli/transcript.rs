@@ -25,6 +25,9 @@ pub(crate) struct Transcript {
     tells_waiting: bool,
     /// Whether the answer is the result of the command. Else it is shown like everything on the way to it.
     answer_is_result: bool,
+    /// The last text of an answer, where the result is written once at the end: until then nobody knows whether it is one.
+    kept: Option<String>,
+    keeps_answer: bool,
 }
 
 /// The text of an item, as far as it was shown.
@@ -50,12 +53,41 @@ impl Transcript {
             calls: HashMap::new(),
             tells_waiting,
             answer_is_result: true,
+            kept: None,
+            keeps_answer: false,
         }
     }
 
     /// The same, with nothing on stdout.
     pub(crate) fn without_result(self) -> Self {
         Self { answer_is_result: false, ..self }
+    }
+
+    /// The same, with the answer on stdout once at the [end](Self::finish); text that was none is shown with everything else.
+    pub(crate) fn with_result_at_the_end(self) -> Self {
+        Self { keeps_answer: self.answer_is_result, ..self }
+    }
+
+    /// The run has ended, with this text as its answer, or nobody follows it any more.
+    pub(crate) fn finish(&mut self, answer: Option<&str>) {
+        if !self.keeps_answer {
+            return;
+        }
+        if self.kept.as_deref() == answer {
+            self.kept = None;
+        }
+        self.tell_kept();
+        if let Some(answer) = answer.filter(|answer| !answer.is_empty()) {
+            self.out.print_foreign(answer);
+            self.out.print(if answer.ends_with('\n') { "" } else { "\n" });
+        }
+    }
+
+    /// Text that is not the result after all.
+    fn tell_kept(&mut self) {
+        if let Some(text) = self.kept.take().filter(|text| !text.is_empty()) {
+            self.out.aside(&printable(text.trim_end_matches('\n')));
+        }
     }
 
     /// Shows an event.
@@ -77,6 +109,7 @@ impl Transcript {
             ItemBody::AssistantMessage { text, .. } => self.begin(item, Kind::Answer, text),
             ItemBody::Reasoning { text, .. } => self.begin(item, Kind::Reasoning, text),
             ItemBody::ToolCall(call) => {
+                self.tell_kept();
                 self.out.aside(&format!("→ {}", described(call)));
                 self.calls.insert(item.item_id.clone(), call.tool.flat_name.clone());
                 self.seen.mark(&call.call_id);
@@ -95,6 +128,7 @@ impl Transcript {
             }
             ItemBody::Notice { text, .. } => {
                 let style = if item.severity == Some(Severity::Error) { Style::Red } else { Style::Yellow };
+                self.tell_kept();
                 self.out.note(&format!("{} {}", self.out.paint_note(style, "!"), printable(text)));
             }
             ItemBody::UserMessage { .. } => {}
@@ -114,6 +148,7 @@ impl Transcript {
         item.shown_bytes += new.len();
         item.ends_line = new.ends_with('\n');
         match item.kind {
+            Kind::Answer if self.keeps_answer => {}
             Kind::Answer if self.answer_is_result => self.out.print_foreign(new),
             Kind::Answer | Kind::Reasoning => self.out.say(&self.out.paint_note(Style::Dim, &printable(new))),
         }
@@ -125,6 +160,15 @@ impl Transcript {
         }
         self.more(&item.item_id, 0, text);
         let shown = self.texts.remove(&item.item_id);
+        if kind == Kind::Answer && self.keeps_answer {
+            self.tell_kept();
+            self.kept = Some(text.to_owned());
+            if incomplete {
+                self.tell_kept();
+                self.out.aside("(cut off here)");
+            }
+            return;
+        }
         if shown.is_some_and(|text| text.shown_bytes > 0 && !text.ends_line) {
             match kind {
                 Kind::Answer if self.answer_is_result => self.out.print("\n"),

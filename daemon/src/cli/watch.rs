@@ -1,7 +1,11 @@
 //! Watching a run from the command line to its end or pause: who decides and answers here, what is shown, and the exit code.
 
+use std::convert::Infallible;
+
 use ropewalk::{Approval, Client, Connect, EventStream, Questions, Run, Thread};
-use ropewalk_protocol::{ListParams, OutcomeStatus, RunErrorKind, RunOutcome, RunParams, RunRead, Unattended};
+use ropewalk_protocol::{
+    Event, ListParams, OutcomeStatus, QueueChange, RunErrorKind, RunOutcome, RunParams, RunRead, ThreadId, Unattended,
+};
 
 use super::{
     approve::Approver,
@@ -12,6 +16,7 @@ use super::{
     out::Style,
     person::Person,
     question::Answerer,
+    reconnecting::Telling,
     seen::Seen,
     session::Context,
     text::printable,
@@ -34,7 +39,7 @@ impl Deciders {
         let approver = match (&person, no_approve) {
             (_, true) => Some(Approver::Nothing(NO_APPROVE)),
             (Some(person), false) => Some(Approver::Person(person.clone(), seen.clone())),
-            (None, false) => (!waits).then_some(Approver::Nothing(NO_TERMINAL)),
+            (None, false) => (!waits).then(|| Approver::Nobody(context.environment.program().to_owned())),
         };
         let answerer = match person {
             Some(person) => Some(Answerer::Person(person, seen.clone())),
@@ -75,6 +80,8 @@ pub(crate) struct Watching<'a> {
     pub(crate) context: &'a Context,
     pub(crate) seen: &'a Seen,
     pub(crate) tells_waiting: bool,
+    /// Whether it was said already that the input is held behind a bad end.
+    pub(crate) held_is_said: bool,
     /// Whether the result is the answer as data, and its text is shown on the way only.
     pub(crate) wants_data: bool,
 }
@@ -87,6 +94,7 @@ impl Watching<'_> {
         events: EventStream,
         interrupts: &mut Interrupts,
     ) -> Result<Exit, Failure> {
+        let _telling = Telling::begin(self.client, &self.context.out);
         let which = Which::of(&run, self.thread.id());
         let stopper = Stopper::new(self.client, which.clone(), &self.context.out);
         if self.context.global.json {
@@ -98,14 +106,43 @@ impl Watching<'_> {
             }
             return Ok(exit_of(&ending));
         }
-        drop(events);
         let mut transcript = Transcript::new(&self.context.out, self.seen, self.tells_waiting);
         if self.wants_data {
             transcript = transcript.without_result();
+        } else if !self.context.out.results_are_read() {
+            transcript = transcript.with_result_at_the_end();
         }
-        let ending = follow(run, stopper, interrupts, |event| transcript.show(event)).await?;
+        let following = follow(run, stopper, interrupts, |event| transcript.show(event));
+        let ending = tokio::select! {
+            ending = following => ending,
+            never = self.tell_held(events, &which) => match never {},
+        };
+        // What was said before the connection was lost is shown too.
+        transcript.finish(ending.as_ref().ok().and_then(answer));
+        let ending = ending?;
         self.conclude(&ending, &which).await;
         Ok(exit_of(&ending))
+    }
+
+    /// Says that the input is held, as soon as the run it waits behind ends badly.
+    async fn tell_held(&self, mut events: EventStream, which: &Which) -> Infallible {
+        let mut is_said = self.held_is_said;
+        while let Some(Ok(event)) = events.next().await {
+            match &event.event {
+                Event::RunStarted { run } if run.run_id == which.run_id => break,
+                Event::QueueChanged(change) if change.branch_id == which.branch_id => match change.change {
+                    QueueChange::Held if !std::mem::replace(&mut is_said, true) => {
+                        self.context.out.aside(&held(self.context.environment.program(), &which.thread_id));
+                    }
+                    QueueChange::Released => is_said = false,
+                    _ => {}
+                },
+                _ => {}
+            }
+        }
+        // A stream that nobody reads must not be kept: it holds back what the connection has for others.
+        drop(events);
+        std::future::pending().await
     }
 
     async fn conclude(&self, ending: &Ending, which: &Which) {
@@ -119,6 +156,10 @@ impl Watching<'_> {
                 }
                 if let Some(why) = why(outcome) {
                     out.note(&format!("{} {}", out.paint_note(Style::Red, "✗"), printable(&why)));
+                    let program = self.context.environment.program();
+                    out.aside(&format!(
+                        "  `{program} resume {thread}` goes on from here, `{program} retry {thread}` gives the input again"
+                    ));
                 }
                 if let Some(next) = self.next_step(outcome).await {
                     out.note(&format!("  Next: {}", printable(&next)));
@@ -161,6 +202,22 @@ fn exit_of(ending: &Ending) -> Exit {
         Ending::Paused => Exit::PAUSED,
         Ending::Left => Exit::LEFT,
     }
+}
+
+/// The answer of a run that has ended with one.
+fn answer(ending: &Ending) -> Option<&str> {
+    match ending {
+        Ending::Ended(outcome) => outcome.text.as_deref(),
+        Ending::Paused | Ending::Left => None,
+    }
+}
+
+/// What is said of inputs that are held behind a bad end.
+pub(crate) fn held(program: &str, thread: &ThreadId) -> String {
+    format!(
+        "… held, because the run before ended badly: `{program} resume {thread}` goes on with that one, \
+         `{program} retry {thread}` gives its input again, `{program} skip {thread}` leaves it as it is"
+    )
 }
 
 /// Why a run did not complete, in a sentence.

@@ -1,7 +1,7 @@
 //! The open connections of a daemon: how many there are, and how they end when it does.
 
 use std::{
-    collections::HashMap,
+    collections::BTreeMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
@@ -23,7 +23,7 @@ pub struct Connections {
 
 #[derive(Default)]
 struct Open {
-    entries: HashMap<u64, Entry>,
+    entries: BTreeMap<u64, Entry>,
     next: u64,
 }
 

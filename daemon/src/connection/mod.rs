@@ -21,6 +21,8 @@ use crate::dispatch::{Host, Standing, Table};
 
 /// Bytes of answers a client may leave unread before no more of its requests are read.
 const UNREAD_ANSWERS_BYTES: usize = 4 << 20;
+/// How long parking may take beyond the grace of a shutdown: a record and its sync for each run that is under way.
+const PARKING: Duration = Duration::from_secs(5);
 /// How long a client may take to be told why it is closed.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
@@ -101,13 +103,22 @@ impl<H: Host> Serving<H> {
     }
 
     /// Ends all connections once the daemon has begun to stop: gives what is under way the grace of
-    /// [`Standing::Stopping`], answers what still waits with `shuttingDown`, writes what is queued, and closes.
+    /// [`Standing::Stopping`], answers what still waits with `shuttingDown`, writes what is queued, and closes. Resolves
+    /// within the grace and some seconds more, whatever clients and disks do.
     pub async fn stop(&self) {
         let grace = self.host.clock().sleep(Duration::from_millis(grace_ms(&*self.host)));
         let wound_down = async { tokio::join!(self.host.wound_down(), self.connections.idle()) };
         tokio::select! {
+            biased;
             _ = wound_down => {}
-            () = grace => tracing::info!("the grace of the shutdown is over before everything has ended"),
+            () = grace => {
+                tracing::info!("the grace of the shutdown is over before everything has ended");
+                // What runs is parked however short the grace was: a daemon inside a program has no end of a process that
+                // would stop it.
+                if tokio::time::timeout(PARKING, self.host.wound_down()).await.is_err() {
+                    tracing::warn!("not everything that runs could be parked; the next start takes it up as after a crash");
+                }
+            }
         }
         self.connections.end_waiting();
         // A client that does not read cannot keep the daemon from ending.

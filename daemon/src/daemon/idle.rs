@@ -26,6 +26,7 @@ pub async fn stop_when_idle(daemon: Arc<Daemon>, by_flag: Option<u64>) {
             }
         };
         tokio::select! {
+            biased;
             () = daemon.stopping.cancelled() => return,
             () = quieter => {}
             changed = documents.changed() => if changed.is_err() { return },
@@ -42,7 +43,7 @@ pub async fn stop_when_idle(daemon: Arc<Daemon>, by_flag: Option<u64>) {
 
 fn is_idle(daemon: &Daemon) -> bool {
     // Asked first: it is what keeps most daemons up, and costs nothing, while the rest reads the index.
-    if daemon.clients.count() > 0 {
+    if daemon.clients.count() > 0 || daemon.engine.is_taking_up() {
         return false;
     }
     let works = match daemon.engine.counts() {

@@ -4,13 +4,16 @@
 
 mod idle;
 mod journal;
+mod letting_go;
 mod memory;
 mod parts;
+mod rest;
 mod tool_lookup;
+mod upkeep;
 
 use std::sync::Arc;
 
-use ropewalk_protocol::{DaemonInfo, Limits};
+use ropewalk_protocol::{DaemonInfo, Limits, RpcError};
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 
@@ -19,13 +22,16 @@ pub use journal::OperationJournal;
 pub use memory::Memory;
 pub use parts::Parts;
 
+/// For the command line, which says of an endpoint what the daemon decides about it.
+pub use crate::domain::is_loopback;
+
 use crate::{
     catalogue::Catalogue,
     clock::{Clock, Ids},
-    engine::Engine,
+    engine::{Engine, storage_error},
     models::ModelFactory,
     peer::Clients,
-    store::{FORMAT_VERSION, Store},
+    store::{FORMAT_VERSION, Progress, Store},
 };
 
 /// Everything one daemon is made of.
@@ -53,6 +59,8 @@ pub struct Daemon {
     /// The operations that were answered before.
     pub journal: OperationJournal,
     standing: watch::Sender<Standing>,
+    /// How far opening the store has come.
+    progress: Arc<Progress>,
     /// Cancelled when the daemon begins to stop.
     stopping: CancellationToken,
     quieter: Arc<Notify>,
@@ -82,7 +90,63 @@ impl Daemon {
     /// Whether requests are taken.
     #[must_use]
     pub fn standing(&self) -> Standing {
-        *self.standing.borrow()
+        match *self.standing.borrow() {
+            Standing::Starting { .. } => Standing::Starting { progress: self.progress.fraction() },
+            standing => standing,
+        }
+    }
+
+    /// Reads what is stored, takes up every run that the last life of the daemon left under way, and takes requests from
+    /// then on. Called once, when the store is open. Where the store is still reading logs, requests are taken before all
+    /// of that is done, and those that need what is missing wait: see [`Engine::can_be_used`].
+    ///
+    /// # Errors
+    /// `unavailable`, when the documents or the index cannot be read.
+    pub async fn take_up(self: &Arc<Self>) -> Result<(), RpcError> {
+        self.catalogue.load().await?;
+        if self.store.is_comparing() {
+            self.engine.take_up_one_by_one()?;
+            self.serve();
+            tokio::spawn(rest::take_up_the_rest(self.clone()));
+            return Ok(());
+        }
+        self.sweep().await?;
+        self.serve();
+        upkeep::keep_up(self);
+        Ok(())
+    }
+
+    async fn sweep(self: &Arc<Self>) -> Result<(), RpcError> {
+        let taken_up = self.engine.sweep().await?;
+        if taken_up > 0 {
+            tracing::info!(threads = taken_up, "runs that were under way have been taken up");
+        }
+        Ok(())
+    }
+
+    /// How far reading the logs has come, from 0 to 1 where that is known; nothing when all is read and taken up.
+    #[must_use]
+    pub fn is_reading(&self) -> Option<Option<f64>> {
+        let is_starting = matches!(self.standing(), Standing::Starting { .. });
+        (is_starting || self.engine.is_taking_up()).then(|| self.progress.fraction())
+    }
+
+    fn serve(&self) {
+        self.standing.send_if_modified(|standing| {
+            let starting = matches!(standing, Standing::Starting { .. });
+            if starting {
+                *standing = Standing::Serving;
+            }
+            starting
+        });
+    }
+
+    /// Whether new work may begin.
+    ///
+    /// # Errors
+    /// `unavailable` with `storage_full`, `home_gone` or `io_error` (ruling 43).
+    pub fn room(&self) -> Result<(), RpcError> {
+        self.store.room().map_err(|error| storage_error(&error))
     }
 
     /// A client has gone: perhaps nobody needs the daemon any more.

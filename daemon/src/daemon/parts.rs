@@ -1,6 +1,6 @@
 //! Putting a daemon together from its seams.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use ropewalk_protocol::{DaemonInfo, DataKind, Limits, RpcError};
 use tokio::sync::{Notify, broadcast::error::RecvError, watch};
@@ -15,7 +15,7 @@ use crate::{
     models::ModelFactory,
     peer::Clients,
     secrets::Secrets,
-    store::Store,
+    store::{Progress, Store},
     tools::{ask_user, schema::SchemaCache, tool_search},
 };
 
@@ -39,15 +39,24 @@ impl Parts {
     /// # Errors
     /// `unavailable`, when the documents or the index cannot be read.
     pub async fn assemble(self) -> Result<Arc<Daemon>, RpcError> {
+        let daemon = self.prepare(Arc::default());
+        daemon.take_up().await?;
+        Ok(daemon)
+    }
+
+    /// Makes a daemon that is starting: it says so, and nothing of what is stored is looked at before it is told to take
+    /// it up. `progress` is how far opening the store has come.
+    #[must_use]
+    pub fn prepare(self, progress: Arc<Progress>) -> Arc<Daemon> {
         let keeper: Arc<dyn SecretKeeper> = Arc::new(self.secrets.clone());
-        let catalogue = Catalogue::open(self.store.clone(), self.clock.clone(), self.ids.clone(), keeper).await?;
+        let catalogue = Catalogue::new(self.store.clone(), self.clock.clone(), self.ids.clone(), keeper);
         let clients = Arc::new(Clients::new(self.clock.clone()));
         let quieter = Arc::new(Notify::new());
         let told = clients.clone();
         let shared = Arc::new(Shared {
             store: self.store.clone(),
             clock: self.clock.clone(),
-            began_at: self.clock.now(),
+            began_at: OnceLock::new(),
             ids: self.ids.clone(),
             catalogue: catalogue.clone(),
             models: self.models.clone(),
@@ -57,9 +66,9 @@ impl Parts {
             schemas: SchemaCache::default(),
             quieter: quieter.clone(),
         });
-        catalogue.look_up_tools_in(Arc::new(EngineTools(shared.clone())));
+        catalogue.look_up_tools_in(Arc::new(EngineTools(Arc::downgrade(&shared))));
         forward_changes(&catalogue, clients.clone());
-        let daemon = Arc::new(Daemon {
+        Arc::new(Daemon {
             info: self.info(),
             limits: Limits::default(),
             journal: OperationJournal::new(self.store.clone(), self.secrets.operation_key()),
@@ -71,15 +80,11 @@ impl Parts {
             store: self.store,
             clients,
             memory: Memory::default(),
-            standing: watch::Sender::new(Standing::Serving),
+            standing: watch::Sender::new(Standing::Starting { progress: None }),
+            progress,
             stopping: CancellationToken::new(),
             quieter,
-        });
-        let taken_up = daemon.engine.sweep().await?;
-        if taken_up > 0 {
-            tracing::info!(threads = taken_up, "runs that were under way have been taken up");
-        }
-        Ok(daemon)
+        })
     }
 
     fn info(&self) -> DaemonInfo {

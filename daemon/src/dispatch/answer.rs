@@ -3,7 +3,7 @@
 use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 use futures::FutureExt;
-use ropewalk_protocol::{Effect, ErrorDetail, OperationId, RpcError};
+use ropewalk_protocol::{Effect, ErrorDetail, Method, OperationId, RpcError, RunSubmit};
 use serde_json::value::RawValue;
 
 use super::{Call, Host, Operation, Table, journal, operations::Begun};
@@ -21,6 +21,10 @@ pub(crate) async fn answer<H: Host>(
 ) -> Result<String, RpcError> {
     let method = call.method;
     let work = AssertUnwindSafe(async {
+        // Before its operation is looked for, which may stand in a log that has not been read.
+        if let Some(usable) = call.daemon.until_usable(method, params) {
+            usable.await?;
+        }
         match operation_id {
             Some(id) => answer_operation(table, call, params, id, waits).await,
             None => table.invoke(call, params).await,
@@ -41,7 +45,7 @@ async fn answer_operation<H: Host>(
     waits: bool,
 ) -> Result<String, RpcError> {
     let host = Arc::clone(&call.daemon);
-    let digest = host.journal().digest(call.method, &canonical(params)?);
+    let digest = host.journal().digest(call.method, &canonical(call.method, params)?);
     let deadline = host.clock().sleep(EQUAL_REQUEST);
     tokio::pin!(deadline);
     let claim = loop {
@@ -49,6 +53,7 @@ async fn answer_operation<H: Host>(
             Begun::Claimed(claim) => break claim,
             Begun::Conflict { since } => return Err(journal::conflict(&id, since)),
             Begun::Running { done } => tokio::select! {
+                biased;
                 () = done.cancelled() => {}
                 () = &mut deadline => return Err(still_running()),
             },
@@ -68,11 +73,18 @@ async fn answer_operation<H: Host>(
     result
 }
 
-/// The parameters in canonical form (RFC 8785).
-fn canonical(params: Option<&RawValue>) -> Result<Vec<u8>, RpcError> {
+/// The parameters in canonical form (RFC 8785). How long the end of a run is waited for is no part of its submission: whoever
+/// repeats it after a lost connection waits for what is left of the time.
+fn canonical(method: &str, params: Option<&RawValue>) -> Result<Vec<u8>, RpcError> {
     let text = params.map_or("{}", RawValue::get);
     serde_json::from_str::<serde_json::Value>(text)
-        .and_then(|value| serde_json_canonicalizer::to_vec(&value))
+        .and_then(|mut value| {
+            if let Some(params) = value.as_object_mut().filter(|_| method == RunSubmit::NAME) {
+                params.remove("wait");
+                params.remove("waitTimeoutMs");
+            }
+            serde_json_canonicalizer::to_vec(&value)
+        })
         .map_err(|error| ropewalk_peer::internal_error(&format!("parameters have no canonical form: {error}")))
 }
 

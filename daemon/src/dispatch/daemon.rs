@@ -1,18 +1,22 @@
 //! The daemon as its connections see it: the real [`Host`].
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
-use futures::future::BoxFuture;
+use futures::{FutureExt as _, future::BoxFuture};
 use ropewalk_peer::{Feed, Peer};
 use ropewalk_protocol::{Notification, OperationId, RpcError, ToolProgressParams, ToolProgressSent};
 use serde_json::value::RawValue;
 
-use super::{Host, Journal, Standing, StoredOperation};
+use super::{Host, Journal, Standing, StoredOperation, touched};
 use crate::{
     clock::Clock,
     daemon::{Daemon, OperationJournal},
+    engine::starting,
     peer::Client,
 };
+
+/// How long a request waits at the start for what it is about; then its sender is told how far that is.
+const AT_THE_START: Duration = Duration::from_secs(10);
 
 impl Host for Daemon {
     type Client = Client;
@@ -52,6 +56,30 @@ impl Host for Daemon {
 
     fn standing(&self) -> Standing {
         Self::standing(self)
+    }
+
+    fn until_usable(
+        self: &Arc<Self>,
+        method: &str,
+        params: Option<&RawValue>,
+    ) -> Option<BoxFuture<'static, Result<(), RpcError>>> {
+        if !self.engine.is_taking_up() {
+            return None;
+        }
+        let (daemon, touched) = (self.clone(), touched::by(method, params));
+        let usable = async move {
+            let patience = daemon.clock.sleep(AT_THE_START);
+            tokio::select! {
+                biased;
+                usable = daemon.engine.can_be_used(touched) => usable,
+                () = patience => Err(starting(daemon.is_reading().flatten())),
+            }
+        };
+        Some(usable.boxed())
+    }
+
+    fn room(&self) -> Result<(), RpcError> {
+        Self::room(self)
     }
 
     fn wound_down(&self) -> BoxFuture<'_, ()> {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use ropewalk_peer::{Feed, Peer};
+use ropewalk_protocol::RpcError;
 use serde_json::value::RawValue;
 
 pub use crate::daemon::Standing;
@@ -31,6 +32,24 @@ pub trait Host: Send + Sync + Sized + 'static {
 
     /// Whether requests are taken.
     fn standing(&self) -> Standing;
+
+    /// Resolves when what a request is about can be used, or with why it cannot; nothing when that is so already. Waits no
+    /// longer than it is worth.
+    fn until_usable(
+        self: &Arc<Self>,
+        _method: &str,
+        _params: Option<&RawValue>,
+    ) -> Option<BoxFuture<'static, Result<(), RpcError>>> {
+        None
+    }
+
+    /// Whether new work may begin; a host that stores nothing always has room.
+    ///
+    /// # Errors
+    /// `unavailable`, saying why not and what to do.
+    fn room(&self) -> Result<(), RpcError> {
+        Ok(())
+    }
 
     /// Resolves when everything that was under way when the daemon began to stop has ended or was parked. Waited for
     /// no longer than the grace.

@@ -1,6 +1,6 @@
 //! The journal as dispatch sees it: which operations were answered, and how.
 
-use ropewalk_protocol::{ErrorDetail, OperationId, RpcError, Timestamp};
+use ropewalk_protocol::{ErrorDetail, OperationId, RpcError, ThreadId, Timestamp};
 use serde_json::{Value, value::RawValue};
 
 /// The durable record of operations.
@@ -32,8 +32,12 @@ impl StoredOperation {
     /// The answer to a repeat: `replayed: true` in it, unless it is empty.
     ///
     /// # Errors
-    /// When the stored answer is no object, which no answer of ours is.
+    /// `notFound`, where the operation began a thread that is deleted: the journal has the thread's id in place of the
+    /// answer then. `internal`, when the stored answer is no object, which no answer of ours is.
     pub fn replayed(&self) -> Result<Box<RawValue>, RpcError> {
+        if let Ok(thread) = serde_json::from_str::<ThreadId>(self.answer.get()) {
+            return Err(began_what_is_gone(&thread));
+        }
         let unreadable =
             |error: serde_json::Error| ropewalk_peer::internal_error(&format!("a stored answer is no object: {error}"));
         let mut answer: serde_json::Map<String, Value> = serde_json::from_str(self.answer.get()).map_err(unreadable)?;
@@ -42,6 +46,17 @@ impl StoredOperation {
         }
         serde_json::value::to_raw_value(&answer).map_err(unreadable)
     }
+}
+
+/// A repeat of what began a thread that has been deleted since.
+fn began_what_is_gone(thread: &ThreadId) -> RpcError {
+    RpcError::new(
+        ErrorDetail::NotFound { noun: "thread".to_owned(), id: thread.to_string() },
+        format!(
+            "The thread {thread}, which this operationId has started, was deleted. No other is started in its place; use \
+             a new operationId for a new thread."
+        ),
+    )
 }
 
 /// An operation id that stands for another request.

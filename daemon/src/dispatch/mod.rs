@@ -11,6 +11,8 @@ mod journal;
 mod operations;
 mod params;
 mod peek;
+mod touched;
+mod work;
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -107,6 +109,10 @@ impl<H: Host> Table<H> {
         let Some(MethodCallback::Async(callback)) = self.module.method(call.method) else {
             return Err(ropewalk_peer::internal_error(&format!("{} has no handler", call.method)));
         };
+        // What was answered before is only waited for again.
+        if call.replay.is_none() && self.entry(call.method).is_some_and(work::begins_work) {
+            call.daemon.room()?;
+        }
         let params = Params::new(params.map(RawValue::get)).into_owned();
         let mut extensions = Extensions::new();
         extensions.insert(call);

@@ -1,15 +1,13 @@
 //! How a thread changes: by events and facts, now and when its log is read again.
 
-use std::collections::{BTreeSet, VecDeque};
-
 use ropewalk_protocol::{
-    Branch, BranchId, CallId, ClientRef, Event, InteractionBody, InteractionState, Item, ItemBody, Run, RunId,
-    RunStatus, Seq, Thread, Timestamp,
+    Branch, CallId, ClientRef, Event, InteractionBody, InteractionId, InteractionState, Item, ItemBody, Run, RunId,
+    Seq, Thread, Timestamp,
 };
 
 use super::{
-    AnsweredCall, Batch, BatchCall, BranchState, Fact, Joined, Link, RunState, Summary, ThreadState, ToolSet,
-    runs::Ends as _,
+    AnsweredCall, BadEnd, Batch, BatchCall, BranchState, EndedRun, Fact, RunInput, RunState, Summary, ThreadState,
+    ToolSet, runs::Ends as _,
 };
 
 impl ThreadState {
@@ -17,12 +15,14 @@ impl ThreadState {
     pub fn apply(&mut self, event: &Event, at: Timestamp) {
         self.thread.seq += 1;
         self.touched.thread = true;
+        self.last_at = at;
         match event {
             Event::ThreadUpdated { thread } => self.apply_header(thread),
             Event::BranchUpdated { branch } => self.apply_branch(branch),
             Event::BranchDeleted { branch_id } => {
                 self.branches.remove(branch_id);
                 self.touched.branches.insert(branch_id.clone());
+                self.look_what_is_unread();
             }
             Event::QueueChanged(change) => self.apply_queue(change),
             Event::RunStarted { run } => self.apply_run_started(run, at),
@@ -75,17 +75,12 @@ impl ThreadState {
                 }
             }
             Fact::Queued(queued) => self.apply_queued(queued),
-            Fact::OutputSchema { run_id, schema } => {
-                self.with_run(run_id, |state| state.output_schema = Some(schema.clone()));
-            }
+            Fact::AskedEndpoint { .. } | Fact::OutputSchema { .. } | Fact::Pinned { .. } => self.apply_carried(fact),
             Fact::Repair { run_id, repairs } => self.with_run(run_id, |state| state.repairs = *repairs),
-            Fact::Pinned { run_id, names } => self.with_run(run_id, |state| state.pinned.clone_from(names)),
             Fact::Result { run_id, digest } => self.with_run(run_id, |state| state.repeats.result(digest)),
             Fact::Allowance { run_id, calls_before, tokens_before, worked_ms, at } => {
-                let begin = |state: &mut RunState| {
-                    state.allowance.begin(*calls_before, *tokens_before, *worked_ms, *at);
-                };
-                self.with_run(run_id, begin);
+                let (calls, tokens, worked_ms, at) = (*calls_before, *tokens_before, *worked_ms, *at);
+                self.with_run(run_id, |state| state.allowance.begin(calls, tokens, worked_ms, at));
             }
             Fact::Answer { run_id, message_id, items, from_seq, calls, provider_parts } => {
                 let batch = Batch {
@@ -98,15 +93,7 @@ impl ThreadState {
                 self.apply_answer(run_id, batch, calls);
             }
             Fact::Step { run_id, usage, steps, tool_calls } => {
-                // When a log is read again, a run that ended with this very step has ended already.
-                self.touched.runs.insert(run_id.clone());
-                let open = self.runs.get_mut(run_id).map(|state| &mut state.run);
-                let mut ended = self.touched.ended.iter_mut().map(|(run, _)| run);
-                if let Some(run) = open.or_else(|| ended.find(|run| run.run_id == *run_id)) {
-                    run.usage = usage.clone();
-                    run.steps = *steps;
-                    run.tool_calls = *tool_calls;
-                }
+                self.apply_step(run_id, |run| run.count(usage, *steps, *tool_calls));
             }
             Fact::Decided { run_id, call_id, decision, approval_ms } => {
                 if let Some(call) = self.call_mut(run_id, call_id) {
@@ -114,7 +101,16 @@ impl ThreadState {
                     call.approval_ms = *approval_ms;
                 }
             }
+            Fact::Begun { run_id, call_id } => {
+                if let Some(call) = self.call_mut(run_id, call_id) {
+                    call.is_begun = true;
+                }
+            }
             Fact::Joined { branch_id, messages, parent } => self.apply_joined(branch_id, messages, parent.as_ref(), n),
+            Fact::Head { branch_id, head } => self.apply_head(branch_id, head.as_ref()),
+            Fact::Forked { branch_id, head, summary } => self.apply_forked(branch_id, head, summary.as_ref()),
+            Fact::Unseen { branch_id, seq } => self.apply_unseen(branch_id, *seq),
+            Fact::Read { branch_id, seq } => self.apply_read(branch_id.as_ref(), *seq),
             Fact::Compacted { branch_id, covers, message_id, .. } => {
                 let summary = Summary { covers: covers.clone(), message_id: message_id.clone(), n };
                 self.apply_compacted(branch_id, summary);
@@ -123,30 +119,69 @@ impl ThreadState {
                 let runs = &mut self.runs;
                 if let Some((id, state)) = runs.iter_mut().find(|(_, state)| state.open_items.contains_key(item_id)) {
                     state.checkpoints.entry(item_id.clone()).or_default().push_str(text);
-                    self.touched.runs.insert(id.clone());
+                    self.touched.items.insert((id.clone(), item_id.clone()));
                 }
             }
-            Fact::Attempt { interaction_id, attempt } => {
-                if let Some(interaction) = self.interactions.get_mut(interaction_id) {
-                    interaction.offered_again(*attempt);
-                    self.touched.interactions.insert(interaction_id.clone());
-                }
-            }
+            Fact::Prolonged { interaction_id, .. }
+            | Fact::Passed { interaction_id, .. }
+            | Fact::Attempt { interaction_id, .. }
+            | Fact::Given { interaction_id, .. } => self.apply_to_interaction(interaction_id, fact),
         }
     }
 
     fn call_mut(&mut self, run_id: &RunId, call_id: &CallId) -> Option<&mut BatchCall> {
+        self.touched.calls.insert((run_id.clone(), call_id.clone()));
         self.run_mut(run_id)?.batch.as_mut()?.calls.iter_mut().find(|call| call.call.call_id == *call_id)
     }
 
+    /// What a fact changes of an open interaction. What was given is read from the log alone, by whoever compares an answer
+    /// with it.
+    fn apply_to_interaction(&mut self, interaction_id: &InteractionId, fact: &Fact) {
+        let Some(open) = self.interactions.get_mut(interaction_id) else { return };
+        match fact {
+            Fact::Prolonged { expires_at, .. } => {
+                open.expires_at = Some(*expires_at);
+                if let InteractionBody::ToolCall(request) = &mut open.body {
+                    request.deadline_at = Some(*expires_at);
+                }
+            }
+            Fact::Passed { to, .. } => open.offered_to = vec![to.clone()],
+            Fact::Attempt { attempt, .. } => open.offered_again(*attempt),
+            _ => return,
+        }
+        self.touched.interactions.insert(interaction_id.clone());
+    }
+
     /// Changes a run, unless it is over.
-    fn with_run(&mut self, run_id: &RunId, change: impl FnOnce(&mut RunState)) {
+    pub(super) fn with_run(&mut self, run_id: &RunId, change: impl FnOnce(&mut RunState)) {
         if let Some(state) = self.run_mut(run_id) {
             change(state);
         }
     }
 
-    fn run_mut(&mut self, run_id: &RunId) -> Option<&mut RunState> {
+    /// Changes what stays of a run that has ended badly: a fact of the record that ends a run is read after its end.
+    pub(super) fn with_bad_end(&mut self, run_id: &RunId, change: impl FnOnce(&mut BadEnd)) {
+        let ends = self.branches.iter_mut().filter_map(|(id, branch)| Some((id, branch.bad_end.as_mut()?)));
+        for (id, end) in ends {
+            if end.run.run_id == *run_id {
+                self.touched.branches.insert(id.clone());
+                return change(end);
+            }
+        }
+    }
+
+    /// A run has come to other numbers. When a log is read again, one that ended with this very step has ended already.
+    fn apply_step(&mut self, run_id: &RunId, count: impl Fn(&mut Run)) {
+        self.touched.runs.insert(run_id.clone());
+        let open = self.runs.get_mut(run_id).map(|state| &mut state.run);
+        let mut ended = self.touched.ended.iter_mut().map(|ended| &mut ended.run);
+        if let Some(run) = open.or_else(|| ended.find(|run| run.run_id == *run_id)) {
+            count(run);
+        }
+        self.with_bad_end(run_id, |end| count(&mut end.run));
+    }
+
+    pub(super) fn run_mut(&mut self, run_id: &RunId) -> Option<&mut RunState> {
         let state = self.runs.get_mut(run_id)?;
         self.touched.runs.insert(run_id.clone());
         Some(state)
@@ -165,22 +200,23 @@ impl ThreadState {
     fn apply_branch(&mut self, branch: &Branch) {
         self.touched.branches.insert(branch.branch_id.clone());
         let known = self.branches.remove(&branch.branch_id);
-        let fresh =
-            || BranchState { branch: branch.clone(), head: None, summary: None, queue: VecDeque::new(), bad_end: None };
-        let known = known.unwrap_or_else(fresh);
+        let known = known.unwrap_or_else(|| BranchState::new(branch.clone()));
         self.branches.insert(branch.branch_id.clone(), BranchState { branch: branch.clone(), ..known });
     }
 
     fn apply_run_started(&mut self, run: &Run, at: Timestamp) {
         self.note_order();
         self.thread.updated_at = at;
+        let mut state = RunState::new(run.clone(), self.thread.seq);
         if let Some(branch) = self.branches.get_mut(&run.branch_id) {
             branch.branch.active_run_id = Some(run.run_id.clone());
-            branch.bad_end = None;
+            let continued = branch.bad_end.take().filter(|end| run.previous_run_id.as_ref() == Some(&end.run.run_id));
+            if let Some(end) = continued {
+                (state.input, state.remarks) = (end.input, end.remarks);
+            }
             self.touched.branches.insert(run.branch_id.clone());
         }
         self.touched.runs.insert(run.run_id.clone());
-        let mut state = RunState::new(run.clone(), self.thread.seq);
         state.allowance.run_is(run, at);
         self.runs.insert(run.run_id.clone(), state);
     }
@@ -190,14 +226,15 @@ impl ThreadState {
         self.thread.updated_at = at;
         let Some(mut state) = self.runs.remove(run_id) else { return };
         self.touched.runs.remove(run_id);
+        self.touched.forget_parts(run_id, &state);
         finish(&mut state.run);
         state.run.end(at);
         if let Some(branch) = self.branches.get_mut(&state.run.branch_id) {
             branch.branch.active_run_id = None;
-            branch.bad_end = (state.run.state != RunStatus::Completed).then(|| run_id.clone());
+            branch.bad_end = BadEnd::of(&state);
             self.touched.branches.insert(state.run.branch_id.clone());
         }
-        self.touched.ended.push((state.run, state.from_seq));
+        self.touched.ended.push(EndedRun { run: state.run, from_seq: state.from_seq, to_seq: self.thread.seq });
     }
 
     fn apply_item_started(&mut self, item: &Item, at: Timestamp) {
@@ -206,6 +243,7 @@ impl ThreadState {
         if let Some(state) = self.run_mut(run_id) {
             state.open_items.insert(item.item_id.clone(), (seq, item.clone()));
             state.allowance.count(at);
+            self.touched.items.insert((run_id.clone(), item.item_id.clone()));
         }
     }
 
@@ -215,18 +253,31 @@ impl ThreadState {
         {
             self.first_line = content.iter().find_map(ropewalk_protocol::Part::as_text).map(first_line);
         }
+        let seq = self.thread.seq;
         let Some(run_id) = &item.run_id else {
             self.note_order();
             self.thread.updated_at = at;
+            if let Some(branch) = self.branches.get_mut(&item.branch_id)
+                && let Some(end) = &mut branch.bad_end
+            {
+                end.remarks.takes(item, seq);
+                self.touched.branches.insert(item.branch_id.clone());
+            }
             return;
         };
         let Some(state) = self.run_mut(run_id) else { return };
+        if let ItemBody::UserMessage { message_id, .. } = &item.body
+            && *message_id == state.run.message_id
+        {
+            state.input = Some(RunInput { item_id: item.item_id.clone(), from_seq: seq, link: None });
+        }
+        state.remarks.takes(item, seq);
         state.open_items.remove(&item.item_id);
         state.checkpoints.remove(&item.item_id);
         state.allowance.count(at);
+        self.touched.items.insert((run_id.clone(), item.item_id.clone()));
         if let ItemBody::ToolCall(call) = &item.body
-            && let Some(batch) = &mut state.batch
-            && let Some(done) = batch.calls.iter_mut().find(|known| known.call.call_id == call.call_id)
+            && let Some(done) = self.call_mut(run_id, &call.call_id)
         {
             done.done = true;
         }
@@ -243,37 +294,15 @@ impl ThreadState {
             done: !state.open_items.contains_key(&call.item_id),
             decision: None,
             approval_ms: None,
+            is_begun: false,
         };
         batch.calls = calls.iter().map(begun).collect();
+        // Those that are not done yet stand in the batch's own row as they are.
+        let done = batch.calls.iter().filter(|call| call.done);
+        let done: Vec<_> = done.map(|call| (run_id.clone(), call.call.call_id.clone())).collect();
         state.batch = Some(batch);
-    }
-
-    fn apply_compacted(&mut self, branch_id: &BranchId, summary: Summary) {
-        let Some(state) = self.branches.get_mut(branch_id) else { return };
-        state.summary = Some(summary);
-        self.touched.branches.insert(branch_id.clone());
-    }
-
-    fn apply_joined(&mut self, branch_id: &BranchId, messages: &[Joined], parent: Option<&Link>, n: Seq) {
-        let Some(last) = messages.last() else { return };
-        let depth = parent.map_or(0, |parent| parent.depth + 1) + messages.len() as u64 - 1;
-        if let Some(state) = self.branches.get_mut(branch_id) {
-            // A chain that goes on from before the end of what was summarised has a past of its own.
-            let reaches = |summary: &Summary| parent.is_some_and(|parent| parent.depth >= summary.covers.depth);
-            state.summary = state.summary.take().filter(reaches);
-            state.head = Some(Link { message_id: last.message_id.clone(), n, depth });
-            state.branch.head_message_id = Some(last.message_id.clone());
-            self.touched.branches.insert(branch_id.clone());
-        }
-        let run_ids: BTreeSet<&RunId> = messages.iter().filter_map(|joined| joined.run_id.as_ref()).collect();
-        for run_id in run_ids {
-            if let Some(state) = self.run_mut(run_id)
-                && state.batch.as_ref().is_some_and(|batch| messages.iter().any(|m| m.message_id == batch.message_id))
-            {
-                state.batch = None;
-                state.repeats.step_is_over();
-            }
-        }
+        self.touched.batches.insert(run_id.clone());
+        self.touched.calls.extend(done);
     }
 }
 

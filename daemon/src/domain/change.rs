@@ -1,6 +1,6 @@
 //! A change of a thread in the making.
 
-use ropewalk_protocol::{EndpointId, Event, InteractionId, RunId, Seq, Thread, Timestamp};
+use ropewalk_protocol::{ClientRef, EndpointId, Event, InteractionId, RunId, Seq, Thread, Timestamp};
 
 use super::{Fact, Settlement, ThreadState};
 
@@ -25,6 +25,8 @@ pub enum Effect {
     Offer(InteractionId),
     /// Tell everyone who was offered it that this interaction is over.
     Settled(Box<Settlement>),
+    /// Tell these that it is over for them; it goes on with somebody else.
+    Withdrawn(Vec<ClientRef>, Box<Settlement>),
 }
 
 /// A change of a thread in the making: one record of its log.

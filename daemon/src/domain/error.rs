@@ -14,6 +14,9 @@ pub enum DomainError {
     /// The run is not paused.
     #[error("the run is {0:?} and not paused")]
     NotPaused(RunStatus),
+    /// The run cannot be continued in this way, or not any more.
+    #[error("the run cannot be continued so")]
+    NotRecoverable,
     /// There is no endpoint the run may use.
     #[error("no endpoint can be used")]
     NoEndpoint,

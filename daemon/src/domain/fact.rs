@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use ropewalk_protocol::{
-    BranchId, CallDecision, CallId, EndpointId, InstanceId, InteractionId, ItemId, MessageId, OperationId, Role, RunId,
-    Seq, Timestamp, Unattended, Usage,
+    BranchId, CallDecision, CallId, ClientRef, EndpointId, InstanceId, InteractionId, ItemId, MessageId, OperationId,
+    Role, RunId, Seq, Timestamp, Unattended, Usage,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{ClientTool, Link, ProviderParts};
+use super::{ClientTool, Link, ProviderParts, Replaced, Summary};
 
 /// One fact of a record. The names are part of the log format.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -33,6 +33,13 @@ pub enum Fact {
     },
     /// What a queued input's run will need.
     Queued(QueuedRun),
+    /// The endpoint the submit of a run named.
+    AskedEndpoint {
+        /// The run.
+        run_id: RunId,
+        /// The endpoint.
+        endpoint_id: EndpointId,
+    },
     /// The schema of a run's final answer.
     OutputSchema {
         /// The run.
@@ -114,6 +121,28 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         approval_ms: Option<u64>,
     },
+    /// The daemon begins to make a call itself, whose effect it could not undo: from here on it may have happened.
+    Begun {
+        /// The run.
+        run_id: RunId,
+        /// The call.
+        call_id: CallId,
+    },
+    /// A run has ended or been paused, and nobody was there to see it.
+    Unseen {
+        /// The branch.
+        branch_id: BranchId,
+        /// The event that says so.
+        seq: Seq,
+    },
+    /// Somebody has read what happened up to an event.
+    Read {
+        /// The branch; absent: all of them.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        branch_id: Option<BranchId>,
+        /// The event.
+        seq: Seq,
+    },
     /// Messages join the chain of a branch, whose head becomes the last of them.
     Joined {
         /// The branch.
@@ -123,6 +152,24 @@ pub enum Fact {
         /// The head they follow.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         parent: Option<Link>,
+    },
+    /// The head of a branch is moved otherwise than by a message that joins; what came after it is off the chain.
+    Head {
+        /// The branch.
+        branch_id: BranchId,
+        /// Where it is now; absent: nothing has been said.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        head: Option<Link>,
+    },
+    /// A branch begins at a message of another one.
+    Forked {
+        /// The branch.
+        branch_id: BranchId,
+        /// The message it follows.
+        head: Link,
+        /// What stands for the oldest messages of its chain.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        summary: Option<Summary>,
     },
     /// A summary takes the place of the oldest messages of a branch. They stay in the log.
     Compacted {
@@ -146,12 +193,34 @@ pub enum Fact {
         /// The text.
         text: String,
     },
+    /// No daemon ran for a while, and the ceiling of an open call counts only the time one did (ruling 9).
+    Prolonged {
+        /// The call.
+        interaction_id: InteractionId,
+        /// When it ends now.
+        expires_at: Timestamp,
+    },
     /// An open interaction is offered again.
     Attempt {
         /// The interaction.
         interaction_id: InteractionId,
         /// How often it has been offered with this.
         attempt: u64,
+    },
+    /// An open tool call is another client's from now on.
+    Passed {
+        /// The interaction.
+        interaction_id: InteractionId,
+        /// Whose.
+        to: ClientRef,
+    },
+    /// A tool call was answered. What the model was told of it stands in its item; this stands for what was given, so that
+    /// the same answer is known when it comes again.
+    Given {
+        /// The interaction.
+        interaction_id: InteractionId,
+        /// The digest of the answer.
+        digest: String,
     },
 }
 
@@ -172,6 +241,9 @@ pub struct QueuedRun {
     /// The schema of the final answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_schema: Option<Value>,
+    /// The message it takes the place of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replaces: Option<Replaced>,
 }
 
 /// A call of a batch.

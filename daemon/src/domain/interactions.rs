@@ -1,8 +1,8 @@
 //! The ledger: interactions open once and settle once.
 
 use ropewalk_protocol::{
-    By, CallId, ClientRef, Event, Interaction, InteractionBody, InteractionId, InteractionState, Outcome, RunId,
-    Timestamp,
+    By, ByKind, CallId, ClientRef, Event, Interaction, InteractionBody, InteractionId, InteractionState, Outcome,
+    RunId, Timestamp,
 };
 use serde_json::Value;
 
@@ -89,6 +89,27 @@ impl Change<'_> {
             let (outcome, by) = (Outcome::Cancelled, by.clone());
             self.settle(Settlement { interaction_id, outcome, by, at: self.at, answer: None });
         }
+    }
+
+    /// An open call ends `down_ms` later than it would have: for so long no daemon ran. Without effect where it has no end.
+    pub fn prolong(&mut self, interaction_id: &InteractionId, down_ms: u64) {
+        let expires_at = self.state.interactions.get(interaction_id).and_then(|open| open.expires_at);
+        if let Some(expires_at) = expires_at.filter(|_| down_ms > 0) {
+            let expires_at = expires_at.plus_millis(down_ms);
+            self.fact(Fact::Prolonged { interaction_id: interaction_id.clone(), expires_at });
+        }
+    }
+
+    /// An open tool call is another client's from now on and offered to it. Who had it is told that it is over for them.
+    pub fn pass_on(&mut self, interaction_id: &InteractionId, to: &ClientRef) {
+        let Some(open) = self.state.interactions.get(interaction_id) else { return };
+        let (from, id) = (open.offered_to.clone(), interaction_id.clone());
+        let by = By::client(ByKind::Client, to);
+        let over = Settlement { interaction_id: id, outcome: Outcome::Cancelled, by, at: self.at, answer: None };
+        self.fact(Fact::Passed { interaction_id: interaction_id.clone(), to: to.clone() });
+        self.effect(Effect::Withdrawn(from, Box::new(over)));
+        self.offer_again(interaction_id);
+        self.effect(Effect::Offer(interaction_id.clone()));
     }
 
     /// An open interaction is offered again, to whom the caller knows. Returns the attempt.

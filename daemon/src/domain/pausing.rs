@@ -1,6 +1,6 @@
 //! Pausing runs until somebody lets them go on, under their ids.
 
-use ropewalk_protocol::{Event, Run, RunId, RunStatus, Severity};
+use ropewalk_protocol::{Event, Recovery, Run, RunId, RunStatus, Severity};
 
 use super::{Change, DomainError, Effect, Notice};
 
@@ -32,7 +32,8 @@ impl Change<'_> {
         }
         self.notice(run_id, Notice { code: reason.word(), text, severity: Severity::Warning });
         let reason = Some(reason.word().to_owned());
-        self.event(Event::RunState { run: Run { state: RunStatus::Paused, reason, ..run } });
+        let recovery = vec![Recovery::Resume];
+        self.event(Event::RunState { run: Run { state: RunStatus::Paused, reason, recovery, ..run } });
         self.effect(Effect::Abandon(run_id.clone()));
         true
     }
@@ -52,7 +53,8 @@ impl Change<'_> {
         let endpoint = self.world.endpoint(thread, Some(&run.endpoint_id));
         let endpoint = endpoint.or_else(|| self.world.endpoint(thread, None));
         let (endpoint_id, model) = endpoint.ok_or(DomainError::NoEndpoint)?;
-        self.event(Event::RunState { run: Run { state: RunStatus::Running, reason: None, endpoint_id, model, ..run } });
+        let going = Run { state: RunStatus::Running, reason: None, recovery: Vec::new(), endpoint_id, model, ..run };
+        self.event(Event::RunState { run: going });
         self.allow_anew(run_id);
         self.effect(Effect::Drive(run_id.clone()));
         Ok(())

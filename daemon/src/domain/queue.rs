@@ -6,7 +6,7 @@ use ropewalk_protocol::{
 };
 use serde_json::Value;
 
-use super::{Change, DomainError, Effect, Fact, Joined, QueuedInput, QueuedRun, notes::UserMessage};
+use super::{Change, DomainError, Effect, Fact, Joined, QueuedInput, QueuedRun, Replaced, notes::UserMessage};
 
 /// An input to submit.
 #[derive(Clone, Debug)]
@@ -42,6 +42,16 @@ impl Change<'_> {
     /// # Errors
     /// [`DomainError::NoBranch`], [`DomainError::QueueFull`].
     pub fn submit(&mut self, submission: Submission) -> Result<Submitted, DomainError> {
+        self.enter(submission, Mode::Queue, None)
+    }
+
+    /// Stores an input that begins a run, in any of the modes that do.
+    pub(super) fn enter(
+        &mut self,
+        submission: Submission,
+        mode: Mode,
+        replaces: Option<Replaced>,
+    ) -> Result<Submitted, DomainError> {
         let Some(branch) = self.state.branches.get(&submission.branch_id) else {
             return Err(DomainError::NoBranch(submission.branch_id));
         };
@@ -58,12 +68,13 @@ impl Change<'_> {
             endpoint_id: submission.asked_endpoint,
             unattended: submission.unattended,
             output_schema: submission.output_schema,
+            replaces,
         };
         let entry = QueueEntry {
             message_id: message_id.clone(),
             run_id: run_id.clone(),
             input: submission.input,
-            mode: Mode::Queue,
+            mode,
             sender: None,
             editable: true,
             submitted_at: self.at,
@@ -109,9 +120,15 @@ impl Change<'_> {
 
     /// Lets what is held go on: its first input begins.
     pub fn release(&mut self, branch_id: &BranchId) -> (bool, Option<RunId>) {
-        let Some(branch) = self.state.branches.get(branch_id) else { return (false, None) };
+        let is_held = self.let_go(branch_id);
+        (is_held, if is_held { self.start_next(branch_id) } else { None })
+    }
+
+    /// Holds no longer what waits on a branch; something has to begin in the same record. Whether it was held.
+    pub(super) fn let_go(&mut self, branch_id: &BranchId) -> bool {
+        let Some(branch) = self.state.branches.get(branch_id) else { return false };
         if !branch.branch.queue.held {
-            return (false, None);
+            return false;
         }
         self.event(Event::QueueChanged(QueueChanged {
             branch_id: branch_id.clone(),
@@ -122,7 +139,7 @@ impl Change<'_> {
             message_id: None,
             order: None,
         }));
-        (true, self.start_next(branch_id))
+        true
     }
 
     /// Takes the input of a run out of the queue it waits in. `false` when the run waits in none.
@@ -154,6 +171,10 @@ impl Change<'_> {
     fn begin_run(&mut self, branch_id: &BranchId, input: QueuedInput) {
         let mut run = queued_run(&self.state.thread, branch_id, &input);
         let QueuedInput { entry, run: queued, .. } = input;
+        let is_lost = queued.replaces.as_ref().is_some_and(|replaced| replaced.is_gone);
+        if let Some(replaced) = queued.replaces.filter(|_| !is_lost) {
+            self.move_head(branch_id, replaced.parent);
+        }
         run.state = RunStatus::Running;
         run.started_at = Some(self.at);
         if let Some((endpoint_id, model)) = self.world.endpoint(&self.state.thread, queued.endpoint_id.as_ref()) {
@@ -161,8 +182,15 @@ impl Change<'_> {
             run.model = model;
         }
         self.event(Event::RunStarted { run });
+        if let Some(endpoint_id) = queued.endpoint_id {
+            self.fact(Fact::AskedEndpoint { run_id: entry.run_id.clone(), endpoint_id });
+        }
         if let Some(schema) = queued.output_schema {
             self.fact(Fact::OutputSchema { run_id: entry.run_id.clone(), schema });
+        }
+        if is_lost {
+            self.fail_without_parent(branch_id, entry);
+            return;
         }
         self.joins_as_user(UserMessage {
             branch_id: branch_id.clone(),

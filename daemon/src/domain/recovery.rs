@@ -1,20 +1,31 @@
 //! Taking up a thread's runs: after the daemon has died, and after the thread's log took nothing for a while.
 
-use ropewalk_protocol::{Event, ItemState, Run, RunId, RunOutcome, RunStatus};
+use ropewalk_protocol::{Event, ItemState, OutcomeStatus, Run, RunId, RunOutcome, RunStatus};
 
 use super::{Change, Effect, Partial, runs::SHUTDOWN};
 
 /// Nothing that streamed is known any more but what was kept of it.
 const FORGOTTEN: Partial<'static> = &|_| None;
 
+/// How a run ends that a crash of the daemon has cut off and that cannot go on.
+fn interrupted(reason: &str) -> RunOutcome {
+    let (status, reason) = (OutcomeStatus::Interrupted, Some(reason.to_owned()));
+    RunOutcome { status, text: None, structured: None, reason, by: None, error: None }
+}
+
 impl Change<'_> {
     /// Brings every run under way to a point from which it can be driven: texts that were streaming are closed with
     /// what was kept of them and stay out of the chain, since their step is asked again. Calls and interactions stay as
     /// they are.
+    ///
+    /// A run whose branch is gone cannot go on: it is interrupted, and says so.
     pub fn recover(&mut self) {
         for run_id in self.runs_under_way() {
             self.forget_absence(&run_id);
-            self.take_up(&run_id);
+            match self.has_branch(&run_id) {
+                true => self.take_up(&run_id),
+                false => self.finish_run(&run_id, interrupted("branch_deleted"), FORGOTTEN),
+            }
         }
         let branches: Vec<_> = self.state.branches.keys().cloned().collect();
         for branch_id in branches {
@@ -35,6 +46,11 @@ impl Change<'_> {
         }
     }
 
+    fn has_branch(&self, run_id: &RunId) -> bool {
+        let branch_id = self.state.runs.get(run_id).map(|state| &state.run.branch_id);
+        branch_id.is_some_and(|branch_id| self.state.branches.contains_key(branch_id))
+    }
+
     fn runs_under_way(&self) -> Vec<RunId> {
         self.state.runs.keys().cloned().collect()
     }
@@ -47,7 +63,8 @@ impl Change<'_> {
         }
         self.close_texts(&state, ItemState::Cancelled, FORGOTTEN);
         if state.run.state == RunStatus::Paused || state.waits_for_endpoint() {
-            let run = Run { state: RunStatus::Running, waiting_on: None, reason: None, ..state.run };
+            let recovery = Vec::new();
+            let run = Run { state: RunStatus::Running, waiting_on: None, reason: None, recovery, ..state.run };
             self.event(Event::RunState { run });
         }
         self.effect(Effect::Drive(run_id.clone()));

@@ -83,14 +83,12 @@ impl Change<'_> {
 
     /// The run is at a step boundary: what waits for it joins its chain, first in line first.
     ///
-    /// Never between the calls of a message and their results: while there are any, it goes on waiting.
-    pub fn deliver_remarks(&mut self, run_id: &RunId) {
-        let Some(state) = self.state.runs.get(run_id) else { return };
-        if state.batch.is_some() {
-            return;
-        }
+    /// Never between the calls of a message and their results: while there are any, it goes on waiting. Whether anything
+    /// joined.
+    pub fn deliver_remarks(&mut self, run_id: &RunId) -> bool {
+        let Some(state) = self.state.runs.get(run_id).filter(|state| state.batch.is_none()) else { return false };
         let branch_id = state.run.branch_id.clone();
-        self.deliver(&branch_id, Some(run_id));
+        self.deliver(&branch_id, Some(run_id))
     }
 
     /// The run of a branch has ended: what still waited for it is recorded, as an aside on an idle branch is (ruling 13).
@@ -98,14 +96,15 @@ impl Change<'_> {
         self.deliver(branch_id, None);
     }
 
-    fn deliver(&mut self, branch_id: &BranchId, run_id: Option<&RunId>) {
-        let Some(branch) = self.state.branches.get(branch_id) else { return };
+    fn deliver(&mut self, branch_id: &BranchId, run_id: Option<&RunId>) -> bool {
+        let Some(branch) = self.state.branches.get(branch_id) else { return false };
         let remarks: Vec<QueueEntry> = branch
             .queue
             .iter()
             .filter(|input| !input.begins_a_run() && run_id.is_none_or(|run_id| input.entry.run_id == *run_id))
             .map(|input| input.entry.clone())
             .collect();
+        let is_any = !remarks.is_empty();
         for (entry, left) in remarks.into_iter().zip((0..branch.branch.queue.length).rev()) {
             let QueueEntry { message_id, input, mode, .. } = entry;
             self.event(Event::QueueChanged(QueueChanged {
@@ -127,6 +126,7 @@ impl Change<'_> {
                 delivery,
             });
         }
+        is_any
     }
 }
 

@@ -2,7 +2,7 @@
 
 use ropewalk_protocol::{
     By, ByKind, CallError, CallId, Effect as CallEffect, Event, InteractionKind, Item, ItemBody, ItemId, ItemState,
-    OutcomeStatus, Recovery, Role, Run, RunId, RunOutcome, RunStatus, Severity, Timestamp, WaitingOn,
+    OutcomeStatus, Recovery, Role, Run, RunId, RunOutcome, RunStatus, Severity, Timestamp, Usage, WaitingOn,
 };
 
 use super::{CallEnd, Change, Effect, Joined, RunState};
@@ -17,6 +17,9 @@ pub type Partial<'a> = &'a dyn Fn(&ItemId) -> Option<String>;
 pub(super) trait Ends {
     /// The run has ended at `at`, with the outcome it carries.
     fn end(&mut self, at: Timestamp);
+
+    /// The run has come to these numbers.
+    fn count(&mut self, usage: &Usage, steps: u64, tool_calls: u64);
 }
 
 impl Ends for Run {
@@ -31,9 +34,14 @@ impl Ends for Run {
         self.waiting_on = None;
         self.reason = None;
         self.ended_at = Some(at);
-        if status != OutcomeStatus::Completed {
-            self.recovery = vec![Recovery::Skip];
-        }
+        // What can be done about a bad end is the branch's to say, because it changes with it.
+        self.recovery.clear();
+    }
+
+    fn count(&mut self, usage: &Usage, steps: u64, tool_calls: u64) {
+        self.usage.clone_from(usage);
+        self.steps = steps;
+        self.tool_calls = tool_calls;
     }
 }
 
@@ -45,6 +53,7 @@ impl Change<'_> {
         run.state = if waiting_on.is_some() { RunStatus::Waiting } else { RunStatus::Running };
         run.waiting_on = waiting_on;
         run.reason = None;
+        run.recovery.clear();
         self.event(Event::RunState { run });
     }
 
@@ -54,7 +63,8 @@ impl Change<'_> {
         let Some(state) = self.state.runs.get(run_id) else { return };
         if state.run.state == RunStatus::Running || state.waits_for_endpoint() {
             let reason = Some(SHUTDOWN.to_owned());
-            let run = Run { state: RunStatus::Paused, waiting_on: None, reason, ..state.run.clone() };
+            let recovery = vec![Recovery::Resume];
+            let run = Run { state: RunStatus::Paused, waiting_on: None, reason, recovery, ..state.run.clone() };
             self.event(Event::RunState { run });
         }
     }
@@ -112,7 +122,7 @@ impl Change<'_> {
             .calls
             .iter()
             .filter(|call| !call.done)
-            .map(|call| (call.call.call_id.clone(), sent(&call.call.call_id)))
+            .map(|call| (call.call.call_id.clone(), call.is_begun || sent(&call.call.call_id)))
             .collect();
         for (call_id, was_sent) in open {
             let end = CallEnd::cancelled(outcome, was_sent);
@@ -163,9 +173,15 @@ impl Change<'_> {
 impl CallEnd {
     /// A call that its run's end leaves without a result.
     fn cancelled(outcome: &RunOutcome, was_sent: bool) -> Self {
-        let text = match outcome.status {
-            OutcomeStatus::Stopped => "The run was stopped before this call had a result.",
-            _ => "The run ended before this call had a result.",
+        let text = match (outcome.status, was_sent) {
+            (OutcomeStatus::Stopped, false) => "The run was stopped before this call had a result. It was not made.",
+            (OutcomeStatus::Stopped, true) => {
+                "The run was stopped before this call had a result. It had been sent: whether it took effect is unknown."
+            }
+            (_, false) => "The run ended before this call had a result. It was not made.",
+            (_, true) => {
+                "The run ended before this call had a result. It had been sent: whether it took effect is unknown."
+            }
         };
         Self {
             state: ItemState::Cancelled,

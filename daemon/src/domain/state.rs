@@ -6,13 +6,16 @@ use std::{
 };
 
 use ropewalk_protocol::{
-    Branch, BranchId, CallDecision, CallId, ClientRef, Interaction, InteractionId, Item, ItemId, MessageId, QueueEntry,
-    Run, RunId, Seq, Thread, Timestamp, WaitingKind,
+    Branch, BranchId, CallDecision, CallId, ClientRef, EndpointId, Interaction, InteractionId, Item, ItemId, MessageId,
+    QueueEntry, Run, RunId, Seq, Thread, Timestamp, WaitingKind,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Allowance, AnsweredCall, ClientTool, Line, Link, ProviderParts, QueuedRun, Repeats, Summary};
+use super::{
+    Allowance, AnsweredCall, BadEnd, ClientTool, Line, Link, ProviderParts, QueuedRun, Remarks, Repeats, RunInput,
+    Summary,
+};
 
 /// Everything about a thread that decides what may happen next. Bounded: history is in the log.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,6 +28,8 @@ pub struct ThreadState {
     pub first_line: Option<String>,
     /// The revision of the tool set.
     pub tools_revision: u64,
+    /// When its last event was: until then at least a daemon ran.
+    pub last_at: Timestamp,
     /// Its branches.
     pub branches: BTreeMap<BranchId, BranchState>,
     /// Runs that have not ended, queued ones excepted.
@@ -48,8 +53,10 @@ pub struct BranchState {
     pub summary: Option<Summary>,
     /// What waits on it.
     pub queue: VecDeque<QueuedInput>,
-    /// The last run that ended badly on it and was neither recovered nor skipped.
-    pub bad_end: Option<RunId>,
+    /// The last run on it, where that ended badly.
+    pub bad_end: Option<BadEnd>,
+    /// The end or pause of a run that nobody has seen yet.
+    pub unseen: Option<Seq>,
 }
 
 /// An input that waits, and what its run will need.
@@ -75,13 +82,14 @@ pub struct RunState {
     /// The schema of its final answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_schema: Option<Value>,
-    /// The calls that are being worked off.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The calls that are being worked off. They and the open items have rows of their own.
+    #[serde(skip)]
     pub batch: Option<Batch>,
     /// Its open items, with the event that started each.
+    #[serde(skip)]
     pub open_items: BTreeMap<ItemId, (Seq, Item)>,
     /// What has been kept of the text of open items.
-    #[serde(default)]
+    #[serde(skip)]
     pub checkpoints: BTreeMap<ItemId, String>,
     /// Calls each tool has had, by flat name.
     #[serde(default)]
@@ -98,10 +106,19 @@ pub struct RunState {
     /// What counts against its budgets.
     #[serde(default)]
     pub allowance: Allowance,
+    /// Where its input stands.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<RunInput>,
+    /// What was remarked since, the newest last.
+    #[serde(default, skip_serializing_if = "Remarks::is_empty")]
+    pub remarks: Remarks,
+    /// The endpoint its submit named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked_endpoint: Option<EndpointId>,
 }
 
 /// The calls of one answer of the model.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Batch {
     /// The assistant message that joins with the last result.
     pub message_id: MessageId,
@@ -116,7 +133,7 @@ pub struct Batch {
 }
 
 /// One call of a batch.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct BatchCall {
     /// As the model made it.
     pub call: AnsweredCall,
@@ -126,6 +143,8 @@ pub struct BatchCall {
     pub decision: Option<CallDecision>,
     /// How long its approval was open.
     pub approval_ms: Option<u64>,
+    /// Whether the daemon has begun to make it itself.
+    pub is_begun: bool,
 }
 
 /// The tools one client process has declared.
@@ -135,6 +154,17 @@ pub struct ToolSet {
     pub lasting: bool,
     /// The tools.
     pub tools: Vec<Arc<ClientTool>>,
+}
+
+/// A run as it ended, and the events it had.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EndedRun {
+    /// The run.
+    pub run: Run,
+    /// Its first event.
+    pub from_seq: Seq,
+    /// The event that ended it.
+    pub to_seq: Seq,
 }
 
 /// What has changed since the rows were last written.
@@ -150,8 +180,14 @@ pub struct Touched {
     pub queued: BTreeSet<(BranchId, MessageId)>,
     /// Runs that began or changed.
     pub runs: BTreeSet<RunId>,
+    /// Items of runs that opened, closed, or had more of their text kept.
+    pub items: BTreeSet<(RunId, ItemId)>,
+    /// Runs whose batch began or is over.
+    pub batches: BTreeSet<RunId>,
+    /// Calls of batches that began, were decided or done, or whose batch is over.
+    pub calls: BTreeSet<(RunId, CallId)>,
     /// Runs that ended, as they ended.
-    pub ended: Vec<(Run, Seq)>,
+    pub ended: Vec<EndedRun>,
     /// Runs that were taken out of a queue without beginning.
     pub dropped: Vec<RunId>,
     /// Interactions that opened or changed.
@@ -167,6 +203,7 @@ impl ThreadState {
     #[must_use]
     pub fn new(thread: Thread) -> Self {
         Self {
+            last_at: thread.created_at,
             thread,
             instructions: None,
             first_line: None,
@@ -186,7 +223,28 @@ impl ThreadState {
     }
 }
 
+impl Touched {
+    /// A run is over, and with it everything of it that has rows of its own.
+    pub(super) fn forget_parts(&mut self, run_id: &RunId, state: &RunState) {
+        self.items.extend(state.open_items.keys().map(|item_id| (run_id.clone(), item_id.clone())));
+        self.forget_batch(run_id, state.batch.as_ref());
+    }
+
+    /// A batch is over.
+    pub(super) fn forget_batch(&mut self, run_id: &RunId, batch: Option<&Batch>) {
+        let Some(batch) = batch else { return };
+        self.batches.insert(run_id.clone());
+        self.calls.extend(batch.calls.iter().map(|call| (run_id.clone(), call.call.call_id.clone())));
+    }
+}
+
 impl BranchState {
+    /// A branch on which nothing has happened.
+    #[must_use]
+    pub fn new(branch: Branch) -> Self {
+        Self { branch, head: None, summary: None, queue: VecDeque::new(), bad_end: None, unseen: None }
+    }
+
     /// The chain of the branch as it is read.
     #[must_use]
     pub fn line(&self) -> Line {
@@ -210,6 +268,9 @@ impl RunState {
             pinned: Vec::new(),
             repeats: Repeats::default(),
             allowance: Allowance::default(),
+            input: None,
+            remarks: Remarks::default(),
+            asked_endpoint: None,
         }
     }
 
@@ -230,6 +291,7 @@ impl QueuedRun {
             endpoint_id: None,
             unattended: ropewalk_protocol::Unattended::Decline,
             output_schema: None,
+            replaces: None,
         }
     }
 }

@@ -49,8 +49,8 @@ impl ThreadState {
                     }
                 }
             }
-            QueueChange::Released => state.bad_end = None,
-            QueueChange::Held => {}
+            // What is released begins in the same record, and that is what ends a bad end.
+            QueueChange::Released | QueueChange::Held => {}
         }
         state.branch.queue.length = state.queue.len() as u64;
     }

@@ -1,27 +1,35 @@
 //! The owner of a thread: one task that does all its jobs, a record each, and syncs what has piled up together.
 
-use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
+mod burial;
+mod shown;
 
-use ropewalk_protocol::{
-    DataKind, Event, InteractionId, InteractionSettledParams, ItemId, RpcError, RunId, RunStatus, Seq, Timestamp,
+use std::{
+    panic::AssertUnwindSafe,
+    sync::{Arc, atomic::AtomicBool},
+    time::Duration,
 };
+
+use ropewalk_protocol::{DataKind, Event, InteractionId, ItemId, RpcError, RunId, RunStatus, Seq, Timestamp};
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 
 use super::{
     AttachedClient, Bus, ConnectionId, Engine, Shared, ThreadHandle, Turn,
     live::Live,
-    operations::{acknowledge, offer_interaction, offer_to},
-    rows, run,
-    shared::storage_error,
+    operations::{acknowledge, offer_interaction, offer_to, withdraw},
+    rows, run, storage_error,
     thread::{Inner, fault},
     trouble::Trouble,
     turn::{Ephemeral, raw},
 };
 use crate::{
     domain::{Change, Effect, ThreadState},
-    store::{Commit, LogName, Record, RowChange},
+    store::{Commit, LogName, Pin, Record, RowChange},
 };
+
+pub(super) use burial::no_thread;
+
+use shown::{changes, told};
 
 /// Jobs that wait for a thread; whoever sends more waits with theirs.
 const MAILBOX: usize = 1_024;
@@ -62,6 +70,8 @@ struct Group {
     offers: Vec<(InteractionId, Arc<dyn AttachedClient>)>,
     after: Vec<After>,
     completed: Vec<ItemId>,
+    /// Hold the blobs the records name until those are durable or have failed.
+    pins: Vec<Pin>,
     /// Why none of it is stored.
     refusal: Option<RpcError>,
 }
@@ -82,9 +92,10 @@ pub(super) fn spawn(engine: &Arc<Engine>, state: ThreadState) -> ThreadHandle {
         bus: Arc::new(Bus::new(seq)),
         engine: engine.clone(),
         shared: shared.clone(),
+        is_deleted: AtomicBool::new(false),
     };
     let handle = ThreadHandle { inner: Arc::new(inner) };
-    let live = Live::new(shared.began_at, seq);
+    let live = Live::new(shared.began_at(), &state);
     tokio::spawn(Actor { state, live, jobs, handle: handle.clone(), trouble: None }.own());
     handle
 }
@@ -96,8 +107,9 @@ impl Actor {
             let undriven = self.trouble.as_ref().filter(|_| self.has_undriven());
             let rescue = undriven.map(|trouble| trouble.wait(shared.clock.now()));
             let first = tokio::select! {
-                job = self.jobs.recv() => job,
+                biased;
                 () = shared.clock.sleep(rescue.unwrap_or_default()), if rescue.is_some() => self.rescue_job(),
+                job = self.jobs.recv() => job,
                 () = shared.clock.sleep(SLEEP_AFTER) => {
                     if self.may_sleep() { return }
                     continue;
@@ -109,8 +121,11 @@ impl Actor {
             let durable = self.commit(&shared, &mut group).await;
             let is_stored = durable.is_ok();
             self.finish(&shared, group, durable, &known);
-            if !is_stored && self.state.thread.seq == 0 {
-                // Its first record failed: there is no thread.
+            if self.is_deleted(is_stored).await {
+                return;
+            }
+            // The daemon is gone; or the first record failed, and there is no thread.
+            if self.live.is_over || !is_stored && self.state.thread.seq == 0 {
                 self.handle.inner.engine.forget(self.handle.id());
                 return;
             }
@@ -154,7 +169,8 @@ impl Actor {
                 let worked = std::panic::catch_unwind(worked).unwrap_or_else(|_| Err(fault()));
                 group.refusal = worked.err();
             }
-            next = (group.after.len() < GROUP).then(|| self.jobs.try_recv().ok()).flatten();
+            let takes_more = group.after.len() < GROUP && self.live.verdict.is_none();
+            next = takes_more.then(|| self.jobs.try_recv().ok()).flatten();
         }
         group
     }
@@ -181,12 +197,16 @@ impl Actor {
             thread: &self.handle,
             ephemeral: Vec::new(),
             offers: Vec::new(),
-            operation: None,
+            operations: Vec::new(),
+            pins: Vec::new(),
         };
         let after = (job.0)(Ok(&mut turn));
         group.after.push(after);
+        if !turn.live.is_watched() {
+            turn.change.nobody_sees();
+        }
         let (at, n) = (turn.change.at, turn.change.n());
-        let Turn { change, live, ephemeral, operation, offers, .. } = turn;
+        let Turn { change, live, ephemeral, operations, offers, pins, .. } = turn;
         let events = change.events.iter().map(raw).collect::<Result<Vec<Box<RawValue>>, RpcError>>()?;
         let facts = change.facts.iter().map(raw).collect::<Result<Vec<Box<RawValue>>, RpcError>>()?;
         for (event, position) in events.iter().zip(n..) {
@@ -202,10 +222,19 @@ impl Actor {
         }
         group.effects.extend(change.effects);
         group.offers.extend(offers);
-        if !events.is_empty() || !facts.is_empty() || operation.is_some() {
-            let record = Record { n, at, op: operation, facts, events };
-            group.rows.extend(rows::changed(change.state, &record).map_err(|error| storage_error(&error))?);
-            group.records.push(record);
+        let mut operations = operations.into_iter();
+        let op = operations.next();
+        if !events.is_empty() || !facts.is_empty() || op.is_some() {
+            let blobs = pins.iter().map(|pin| pin.blob().clone()).collect();
+            let whole = Record { n, at, blobs, op, facts, events };
+            let n = whole.next_seq();
+            let of_operation =
+                |op| Record { n, at, blobs: Vec::new(), op: Some(op), facts: Vec::new(), events: Vec::new() };
+            for record in std::iter::once(whole).chain(operations.map(of_operation)) {
+                group.rows.extend(rows::changed(change.state, &record).map_err(|error| storage_error(&error))?);
+                group.records.push(record);
+            }
+            group.pins.extend(pins);
         }
         Ok(())
     }
@@ -280,7 +309,7 @@ impl Actor {
         match effect {
             // Rules that forbid something may be missing: what would run waits for a daemon that knows them all.
             Effect::Drive(_) if self.handle.shared().catalogue.damage().is_some() => {}
-            Effect::Drive(run_id) => run::drive(&mut self.live, &self.handle, run_id),
+            Effect::Drive(run_id) => run::drive(&mut self.live, &self.state, &self.handle, run_id),
             Effect::Abandon(run_id) => {
                 // Those that were settled with the run have been acknowledged by now; no other is open.
                 self.live.waits.retain(|_, wait| wait.run_id != run_id);
@@ -292,16 +321,8 @@ impl Actor {
             Effect::Offer(interaction_id) => {
                 offer_interaction(&mut self.live, &self.state, &self.handle, &interaction_id)
             }
-            Effect::Settled(settlement) => {
-                let params = InteractionSettledParams {
-                    interaction_id: settlement.interaction_id.clone(),
-                    outcome: settlement.outcome,
-                    by: settlement.by.clone(),
-                    at: settlement.at,
-                    answer: settlement.answer.clone(),
-                };
-                acknowledge(&mut self.live, &params);
-            }
+            Effect::Settled(settlement) => acknowledge(&mut self.live, &told(*settlement)),
+            Effect::Withdrawn(from, settlement) => withdraw(&mut self.live, &from, &told(*settlement)),
         }
     }
 
@@ -309,13 +330,13 @@ impl Actor {
     /// Nobody drives the thread's runs then; they are rescued as soon as the log takes records again.
     fn forget(&mut self, shared: &Arc<Shared>, error: &RpcError, known: &[ConnectionId]) {
         tracing::error!(thread = %self.handle.id(), %error, "a record could not be stored");
-        for (_, activation) in self.live.activations.drain() {
+        for activation in std::mem::take(&mut self.live.activations).into_values() {
             if let Some(task) = activation.task {
                 task.abort();
             }
         }
         self.live.waits.clear();
-        for (item_id, _) in self.live.texts.drain() {
+        for item_id in std::mem::take(&mut self.live.texts).into_keys() {
             self.handle.bus().forget_text(&item_id);
         }
         // Whoever was to be attached with what failed has been told that it is not.
@@ -325,22 +346,4 @@ impl Actor {
             tracing::error!(thread = %self.handle.id(), %error, "and its rows could not be read");
         }
     }
-}
-
-/// What lists show of a change: kinds and ids.
-fn changes(change: &Change<'_>) -> Vec<(DataKind, String)> {
-    let thread_id = &change.state.thread.thread_id;
-    let of = |event: &Event| match event {
-        Event::ThreadUpdated { .. } => Some((DataKind::Thread, thread_id.to_string())),
-        Event::QueueChanged(_) => Some((DataKind::Queue, thread_id.to_string())),
-        Event::RunStarted { run } | Event::RunState { run } => Some((DataKind::Run, run.run_id.to_string())),
-        Event::RunCompleted { run_id, .. } => Some((DataKind::Run, run_id.to_string())),
-        Event::InteractionOpened { interaction } => {
-            Some((DataKind::Interaction, interaction.interaction_id.to_string()))
-        }
-        Event::InteractionSettled { interaction_id, .. } => Some((DataKind::Interaction, interaction_id.to_string())),
-        Event::ToolsChanged(_) => Some((DataKind::Tool, thread_id.to_string())),
-        _ => None,
-    };
-    change.events.iter().filter_map(of).collect()
 }

@@ -8,6 +8,10 @@ use std::sync::Arc;
 
 use super::ThreadHandle;
 
+/// The reason of an error that stands for a result no JSON value can hold; its message says what the result does, as in
+/// "holds a repeated key at /a". A tool that answered so has done its work.
+pub const UNREPRESENTABLE_RESULT: &str = "unrepresentable_result";
+
 /// One socket connection of one client, in this life of the daemon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ConnectionId(pub u64);
@@ -45,6 +49,8 @@ pub trait AttachedClient: Send + Sync {
     fn offer(&self, offer: Offer, thread: ThreadHandle);
     /// Tells it that an interaction it was offered is over, and forgets the request.
     fn settled(&self, params: &InteractionSettledParams);
+    /// Forgets a thread that was deleted; it is attached to it no more.
+    fn thread_gone(&self, thread: &ThreadId);
     /// Tells it that its answer was refused.
     fn invalid_answer(&self, params: &InteractionInvalidAnswerParams);
 }

@@ -2,12 +2,12 @@
 
 use std::{collections::VecDeque, sync::Arc};
 
-use ropewalk_protocol::{Event, RpcError, Seq, ThreadId};
+use ropewalk_protocol::{BranchId, ErrorDetail, Event, RpcError, Seq, ThreadId};
 use serde_json::value::RawValue;
 
 use super::{Shared, live::ChainCache, storage_error};
 use crate::{
-    domain::{ChainMessage, ChainReader, Fact, Line, Link, Summary},
+    domain::{ChainMessage, ChainReader, Fact, Joined, Line, Link, Summary},
     store::{LogName, Record},
 };
 
@@ -35,6 +35,59 @@ pub async fn records(shared: &Shared, id: &ThreadId, from: Seq) -> Result<Vec<Ar
             return Ok(records);
         }
         window *= 8;
+    }
+}
+
+/// The same, but nothing where the log is damaged: what is before the damage is all there is of it.
+///
+/// # Errors
+/// As [`records`], but for damage.
+pub async fn readable_records(shared: &Shared, id: &ThreadId, from: Seq) -> Result<Vec<Arc<Record>>, RpcError> {
+    match records(shared, id, from).await {
+        Err(error) if is_damage(&error) => Ok(Vec::new()),
+        read => read,
+    }
+}
+
+/// Whether something cannot be read because acknowledged records of its log are damaged.
+#[must_use]
+pub fn is_damage(error: &RpcError) -> bool {
+    matches!(&error.data.detail, ErrorDetail::Unavailable { reason, .. } if reason == "log_damaged")
+}
+
+/// The head of a branch by what can be read of a damaged log, from its first record on: the rows know a head that stands
+/// beyond the damage. Nothing when no message of it can be read.
+///
+/// # Errors
+/// `unavailable`, when the log cannot be read for another reason.
+pub async fn readable_head(shared: &Shared, id: &ThreadId, branch_id: &BranchId) -> Result<Option<Link>, RpcError> {
+    let (mut head, mut next) = (None, 1);
+    loop {
+        let records = readable_records(shared, id, next).await?;
+        let Some(last) = records.last() else { return Ok(head) };
+        let reached = last.next_seq();
+        for record in records.iter().filter(|record| record.n >= next) {
+            for fact in record.facts.iter().filter_map(|fact| serde_json::from_str::<Fact>(fact.get()).ok()) {
+                match fact {
+                    Fact::Joined { branch_id: of, messages, parent } if of == *branch_id => {
+                        let before = parent.map_or(0, |parent| parent.depth + 1);
+                        let link = |last: &Joined| Link {
+                            message_id: last.message_id.clone(),
+                            n: record.n,
+                            depth: before + messages.len() as u64 - 1,
+                        };
+                        head = messages.last().map(link).or(head);
+                    }
+                    Fact::Head { branch_id: of, head: moved } if of == *branch_id => head = moved,
+                    Fact::Forked { branch_id: of, head: begun, .. } if of == *branch_id => head = Some(begun),
+                    _ => {}
+                }
+            }
+        }
+        if reached <= next {
+            return Ok(head);
+        }
+        next = reached;
     }
 }
 

@@ -1,12 +1,12 @@
 //! What a thread knows only while it is awake: who is attached, who is waited for, what streams.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, BTreeSet, VecDeque},
     sync::Arc,
 };
 
 use ropewalk_protocol::{
-    By, Capabilities, ClientRef, InteractionBody, InteractionId, ItemId, Outcome, RpcError, RunId, Timestamp,
+    BranchId, By, Capabilities, ClientRef, InteractionBody, InteractionId, ItemId, Outcome, RpcError, RunId, Timestamp,
 };
 use serde_json::Value;
 use tokio::{
@@ -15,7 +15,10 @@ use tokio::{
 };
 
 use super::{AttachedClient, ConnectionId};
-use crate::domain::{ChainMessage, Link, Summary};
+use crate::{
+    catalogue::Operation,
+    domain::{ChainMessage, Link, Summary, ThreadState},
+};
 
 /// Messages of a chain that are kept in memory between steps.
 const CHAIN_MESSAGES: usize = 4_096;
@@ -31,20 +34,32 @@ pub struct Live {
     pub left: Vec<Left>,
     /// When this life of the daemon began: clients that have not been seen in it count as gone since then.
     pub began_at: Timestamp,
+    /// How long no daemon ran before this life, as far as this thread can tell: since its last event. Calls that were open
+    /// over that time end so much later.
+    pub down_ms: u64,
+    /// Calls whose end was moved in this life.
+    pub prolonged: BTreeSet<InteractionId>,
     /// Interactions somebody waits for.
-    pub waits: HashMap<InteractionId, Wait>,
+    pub waits: BTreeMap<InteractionId, Wait>,
+    /// Connections that were asked and are to be told the end, by what they were asked. They are told even when nobody
+    /// waits for their answer any more.
+    pub asked: BTreeMap<InteractionId, BTreeSet<ConnectionId>>,
     /// Texts that stream, by their open item.
-    pub texts: HashMap<ItemId, Streamed>,
+    pub texts: BTreeMap<ItemId, Streamed>,
     /// Whether the daemon goes: nothing is driven any more.
     pub is_parked: bool,
+    /// Whether the daemon is gone: the thread's owner ends.
+    pub is_over: bool,
     /// Runs being driven.
-    pub activations: HashMap<RunId, Activation>,
+    pub activations: BTreeMap<RunId, Activation>,
     /// Grows with every attach, leave and change of rules; drivers that wait watch it.
     pub attendance: watch::Sender<u64>,
     /// The last event that is durable; whoever waits for a run watches it.
     pub durable_seq: watch::Sender<u64>,
-    /// The chain of the branch that was last read, so that the next step need not read it again.
-    pub chain: Option<ChainCache>,
+    /// The chains that were read last, so that the next step on a branch need not read its chain again.
+    pub chains: Chains,
+    /// Set when the thread is about to be deleted: nothing else is done before this says whether it was.
+    pub verdict: Option<oneshot::Receiver<bool>>,
     /// Counts activations, so that a late report of a dead one is told from a report of the living.
     pub generation: u64,
 }
@@ -102,6 +117,8 @@ pub struct Offered {
     pub refused: u8,
     /// Whether this connection said that it will not answer.
     pub not_i: bool,
+    /// The last attempt it was asked with.
+    pub attempt: u64,
 }
 
 /// A chain that has been read, up to its head.
@@ -113,6 +130,34 @@ pub struct ChainCache {
     pub summary: Option<Summary>,
     /// Its messages, oldest first.
     pub messages: Arc<Vec<Arc<ChainMessage>>>,
+}
+
+/// The chains of branches that were read last, the one read last at the end. Together they have no more messages than are
+/// kept in memory.
+#[derive(Default)]
+pub struct Chains(VecDeque<(BranchId, ChainCache)>);
+
+impl Chains {
+    /// What is kept of a branch's chain.
+    #[must_use]
+    pub fn of(&self, branch_id: &BranchId) -> Option<ChainCache> {
+        self.0.iter().find(|(id, _)| id == branch_id).map(|(_, chain)| chain.clone())
+    }
+
+    /// Keeps a chain for the next step, in place of those that were read longest ago; unless it is so large that reading
+    /// it again is the lesser evil.
+    pub fn remember(&mut self, branch_id: BranchId, chain: ChainCache) {
+        self.forget(&branch_id);
+        self.0.push_back((branch_id, chain));
+        while self.0.iter().map(|(_, chain)| chain.messages.len()).sum::<usize>() > CHAIN_MESSAGES {
+            self.0.pop_front();
+        }
+    }
+
+    /// Keeps nothing of a branch.
+    pub fn forget(&mut self, branch_id: &BranchId) {
+        self.0.retain(|(id, _)| id != branch_id);
+    }
 }
 
 /// The text of an open item.
@@ -149,25 +194,42 @@ pub struct Acknowledge {
     pub client: ClientRef,
     /// What they answered.
     pub answer: Value,
+    /// The operation they answered by; taken by the record of the settlement, where theirs is the answer that counts.
+    pub operation: Option<Operation>,
     /// Where to tell them.
-    pub reply: oneshot::Sender<Result<(Outcome, bool), RpcError>>,
+    pub reply: oneshot::Sender<Result<Acknowledged, RpcError>>,
+}
+
+/// What somebody is told whose answer counts, or is the same as the one that counted.
+pub struct Acknowledged {
+    /// How the interaction ended.
+    pub outcome: Outcome,
+    /// Whether another answer was first.
+    pub replayed: bool,
+    /// Their operation, where no record has it yet.
+    pub operation: Option<Operation>,
 }
 
 impl Live {
     /// A thread that was just woken, in a life of the daemon that began at `began_at`.
     #[must_use]
-    pub fn new(began_at: Timestamp, seq: u64) -> Self {
+    pub fn new(began_at: Timestamp, state: &ThreadState) -> Self {
         Self {
+            down_ms: began_at.millis_since(state.last_at),
+            prolonged: BTreeSet::new(),
             attached: BTreeMap::new(),
             left: Vec::new(),
             began_at,
-            waits: HashMap::new(),
-            texts: HashMap::new(),
+            waits: BTreeMap::new(),
+            asked: BTreeMap::new(),
+            texts: BTreeMap::new(),
             is_parked: false,
-            activations: HashMap::new(),
+            is_over: false,
+            activations: BTreeMap::new(),
             attendance: watch::Sender::new(0),
-            durable_seq: watch::Sender::new(seq),
-            chain: None,
+            durable_seq: watch::Sender::new(state.thread.seq),
+            chains: Chains::default(),
+            verdict: None,
             generation: 0,
         }
     }
@@ -184,11 +246,6 @@ impl Live {
     #[must_use]
     pub fn away_since(&self, client: &ClientRef) -> Timestamp {
         self.left.iter().find(|left| left.client == *client).map_or(self.began_at, |left| left.at)
-    }
-
-    /// Keeps a chain for the next step, unless it is so large that reading it again is the lesser evil.
-    pub fn remember_chain(&mut self, chain: ChainCache) {
-        self.chain = (chain.messages.len() <= CHAIN_MESSAGES).then_some(chain);
     }
 
     /// Tells waiting drivers to look again who is there and what the rules are.
@@ -210,6 +267,12 @@ impl Live {
         clients.sort();
         clients.dedup();
         clients
+    }
+
+    /// Whether any client follows the thread's events.
+    #[must_use]
+    pub fn is_watched(&self) -> bool {
+        self.attached.values().any(|attached| attached.subscribed)
     }
 
     /// The connection that holds the tools of a client instance.

@@ -1,17 +1,17 @@
 //! Finding things in the index without waking their thread.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, HashMap, hash_map::Entry},
     sync::Arc,
 };
 
 use ropewalk_protocol::{
-    InteractionId, ProjectId, RpcError, Run, RunId, RunStatus, Seq, ThreadId, ThreadSort, Timestamp,
+    BranchId, InteractionId, ProjectId, RpcError, Run, RunId, RunStatus, ThreadId, ThreadSort, Timestamp,
 };
 
 use super::{
     Shared,
-    rows::{self, InteractionHome, RunRow, ThreadRow},
+    rows::{self, BranchRow, InteractionHome, RunRow, ThreadRow},
     storage_error,
 };
 use crate::{
@@ -25,14 +25,64 @@ const TOOL_SETS: usize = 1_000;
 /// Rows looked at in one go.
 const ROWS: usize = 10_000;
 
-/// A run as it was last written, and the event it begins with.
+/// A run as it was last written, with what can be done about it now.
 ///
 /// # Errors
 /// `notFound` for an unknown run.
-pub fn run(shared: &Shared, run_id: &RunId) -> Result<(Run, Seq), RpcError> {
+pub fn run(shared: &Shared, run_id: &RunId) -> Result<Run, RpcError> {
+    Recoveries::default().shown(shared, run_row(shared, run_id)?.run)
+}
+
+/// The row of a run: also where its events are.
+///
+/// # Errors
+/// `notFound` for an unknown run.
+pub fn run_row(shared: &Shared, run_id: &RunId) -> Result<RunRow, RpcError> {
     let row = rows::get::<RunRow>(&*shared.store, &keys::run(run_id)).map_err(|error| storage_error(&error))?;
-    let row = row.ok_or_else(|| RpcError::not_found("run", run_id))?;
-    Ok((row.run, row.from_seq))
+    row.ok_or_else(|| RpcError::not_found("run", run_id))
+}
+
+/// What can be done about runs that have ended badly, with each branch looked up once: it is the branch's to say.
+#[derive(Default)]
+struct Recoveries(HashMap<(ThreadId, BranchId), Option<BranchRow>>);
+
+impl Recoveries {
+    fn shown(&mut self, shared: &Shared, run: Run) -> Result<Run, RpcError> {
+        if !run.state.is_terminal() || run.state == RunStatus::Completed {
+            return Ok(run);
+        }
+        let branch = match self.0.entry((run.thread_id.clone(), run.branch_id.clone())) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(place) => {
+                let key = keys::part("branch", &run.thread_id, &run.branch_id);
+                place.insert(rows::get(&*shared.store, &key).map_err(|error| storage_error(&error))?)
+            }
+        };
+        let recovery = branch.as_ref().and_then(|branch| {
+            let end = branch.bad_end.as_ref().filter(|end| end.run.run_id == run.run_id)?;
+            Some(end.recovery(&branch.branch))
+        });
+        Ok(Run { recovery: recovery.unwrap_or_default(), ..run })
+    }
+}
+
+/// Whether a thread has runs that have not ended.
+///
+/// # Errors
+/// `unavailable`, when the index cannot be read.
+pub fn has_open_runs(shared: &Shared, thread: &ThreadId) -> Result<bool, RpcError> {
+    let scan = Scan { prefix: keys::of_thread("openRun", thread), after: None, reverse: false, limit: 1 };
+    Ok(!shared.store.scan(&scan).map_err(|error| storage_error(&error))?.is_empty())
+}
+
+/// Whether a thread has runs under way, or inputs that wait.
+///
+/// # Errors
+/// `unavailable`, when the index cannot be read.
+pub fn has_work(shared: &Shared, thread: &ThreadId) -> Result<bool, RpcError> {
+    let scan = Scan { prefix: keys::of_thread("queue", thread), after: None, reverse: false, limit: 1 };
+    let waits = !shared.store.scan(&scan).map_err(|error| storage_error(&error))?.is_empty();
+    Ok(waits || has_open_runs(shared, thread)?)
 }
 
 /// Where an interaction is found.
@@ -116,9 +166,33 @@ fn second_part(key: &Key) -> Option<ThreadId> {
     std::str::from_utf8(part).ok().map(ThreadId::from)
 }
 
+/// The threads that live in a project.
+///
+/// # Errors
+/// `unavailable`, when the index cannot be read.
+pub fn threads_of_project(shared: &Shared, project: &ProjectId) -> Result<Vec<ThreadId>, RpcError> {
+    let mut found = Vec::new();
+    for (key, bytes) in scan(shared, keys::threads())? {
+        let row: ThreadRow = rows::parse(&key, &bytes).map_err(|error| storage_error(&error))?;
+        if row.thread.project_id == *project {
+            found.push(row.thread.thread_id);
+        }
+    }
+    Ok(found)
+}
+
 /// Whether there is such a thread.
 pub fn thread_exists(shared: &Shared, id: &ThreadId) -> bool {
     shared.store.get(&keys::thread(id)).is_ok_and(|row| row.is_some())
+}
+
+/// A thread that is named is one there is.
+///
+/// # Errors
+/// `notFound` for any other, `unavailable`, when the index cannot be read.
+pub fn known_thread(shared: &Shared, id: &ThreadId) -> Result<(), RpcError> {
+    let row = shared.store.get(&keys::thread(id)).map_err(|error| storage_error(&error))?;
+    row.map(drop).ok_or_else(|| RpcError::not_found("thread", id))
 }
 
 /// The tools one thread knows, or a bounded number of those any thread knows; the daemon's own first.
@@ -145,7 +219,7 @@ pub fn latest_id(store: &dyn Store) -> Option<Timestamp> {
 }
 
 /// The time in an id of ours: the first 48 bits of a UUIDv7.
-fn time_of_id(id: &str) -> Option<Timestamp> {
+pub fn time_of_id(id: &str) -> Option<Timestamp> {
     let digits: String = id.chars().filter(|c| *c != '-').take(12).collect();
     i64::from_str_radix(&digits, 16).ok().map(Timestamp::from_millis)
 }
@@ -196,8 +270,12 @@ pub fn threads(
 pub fn runs(shared: &Shared, after: Option<&str>, limit: usize) -> Result<Vec<Run>, RpcError> {
     let scan = Scan { prefix: Key::of(&["run"]), after: after.map(keys::run), reverse: true, limit };
     let found = shared.store.scan(&scan).map_err(|error| storage_error(&error))?;
-    let parse = |(key, bytes): (Key, Vec<u8>)| rows::parse::<RunRow>(&key, &bytes).map(|row| row.run);
-    found.into_iter().map(parse).collect::<Result<_, _>>().map_err(|error| storage_error(&error))
+    let mut recoveries = Recoveries::default();
+    let mut shown = |(key, bytes): (Key, Vec<u8>)| {
+        let row = rows::parse::<RunRow>(&key, &bytes).map_err(|error| storage_error(&error))?;
+        recoveries.shown(shared, row.run)
+    };
+    found.into_iter().map(&mut shown).collect()
 }
 
 /// The threads that have interactions open.

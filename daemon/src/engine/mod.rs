@@ -7,13 +7,17 @@
 mod actor;
 mod attached;
 mod bus;
+mod deletion;
 mod history;
 mod live;
 pub mod lookup;
 mod operations;
+mod places;
+mod removal;
 pub mod rows;
 mod run;
 mod shared;
+mod taking_up;
 mod thread;
 mod trouble;
 mod turn;
@@ -22,39 +26,73 @@ mod turn;
 pub(crate) mod tests;
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::BTreeMap,
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
 };
 
-use ropewalk_protocol::{InteractionId, Policy, RpcError, Run, RunId, RunStatus, ThreadId};
+use ropewalk_protocol::{BlobId, InteractionId, Policy, RpcError, Run, RunId, RunStatus, ThreadId};
+use tokio::sync::RwLock;
+
+pub use crate::catalogue::{starting, storage_error};
+use crate::store::{BlobPart, LogName};
 
 pub use actor::Job;
-pub use attached::{AttachedClient, ConnectionId, Offer, Subscriber};
+pub use attached::{AttachedClient, ConnectionId, Offer, Subscriber, UNREPRESENTABLE_RESULT};
 pub use bus::{Batch, Bus, Cursor, Wants};
+pub use deletion::Deletion;
 pub use operations::{
-    Answering, HeaderPatch, QueueEdit, RemarkRequest, Resume, Resumed, StartRequest, Started, StopTarget, SubmitRequest,
+    Answering, ForkRequest, HeaderPatch, ItemQuery, QueueEdit, Recovering, RemarkRequest, ReplaceRequest, Resume,
+    Resumed, StartRequest, Started, StopTarget, SubmitRequest,
 };
 pub use rows::ThreadProjector;
-pub use shared::{Shared, storage_error};
+pub use shared::Shared;
+use taking_up::TakingUp;
+pub use taking_up::Touched;
 pub use thread::ThreadHandle;
 pub use turn::Turn;
 
 /// Finds threads, wakes them, and knows nothing of what they do.
 pub struct Engine {
     shared: Arc<Shared>,
-    threads: Mutex<HashMap<ThreadId, ThreadHandle>>,
+    threads: Mutex<BTreeMap<ThreadId, ThreadHandle>>,
     /// How many threads there are, asleep or not, counted once at the start.
     thread_count: AtomicU64,
+    /// The threads that have been taken up, while not all of them are.
+    taking_up: TakingUp,
+    /// Held for reading while a thread begins, for writing while a project goes with all its threads.
+    beginnings: RwLock<()>,
 }
 
 impl Engine {
     /// An engine without a thread awake.
     #[must_use]
     pub fn new(shared: Arc<Shared>) -> Arc<Self> {
-        Arc::new(Self { shared, threads: Mutex::new(HashMap::new()), thread_count: AtomicU64::new(0) })
+        Arc::new(Self {
+            shared,
+            threads: Mutex::new(BTreeMap::new()),
+            thread_count: AtomicU64::new(0),
+            taking_up: TakingUp::default(),
+            beginnings: RwLock::new(()),
+        })
+    }
+
+    /// A part of a payload that is out of line; nothing when nobody knows such a payload.
+    ///
+    /// # Errors
+    /// `unavailable`, when it cannot be read.
+    pub async fn blob(&self, blob: &BlobId, offset: u64, limit: usize) -> Result<Option<BlobPart>, RpcError> {
+        self.shared.store.read_blob(blob, offset, limit).await.map_err(|error| storage_error(&error))
+    }
+
+    /// Whether a thread has runs that have not ended.
+    ///
+    /// # Errors
+    /// `unavailable`, when the index cannot be read.
+    pub fn has_open_runs(&self, id: &ThreadId) -> Result<bool, RpcError> {
+        lookup::has_open_runs(&self.shared, id)
     }
 
     /// What all threads share.
@@ -66,18 +104,30 @@ impl Engine {
     /// The handle of a thread, which is read from its rows when it is asleep.
     ///
     /// # Errors
-    /// `notFound` for an unknown thread, `unavailable` when its rows cannot be read.
+    /// `notFound` for an unknown thread; `unavailable` when its rows cannot be read, for one of whose log nothing can be
+    /// read, and before it has been taken up.
     pub fn thread(self: &Arc<Self>, id: &ThreadId) -> Result<ThreadHandle, RpcError> {
+        self.is_usable(id)?;
+        self.wake(id)
+    }
+
+    fn wake(self: &Arc<Self>, id: &ThreadId) -> Result<ThreadHandle, RpcError> {
         let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(handle) = threads.get(id) {
             return Ok(handle.clone());
         }
         let state = rows::load(&*self.shared.store, id)
             .map_err(|error| storage_error(&error))?
-            .ok_or_else(|| RpcError::not_found("thread", id))?;
+            .ok_or_else(|| self.no_rows(id))?;
         let handle = actor::spawn(self, state);
         threads.insert(id.clone(), handle.clone());
         Ok(handle)
+    }
+
+    /// What is said of a thread without rows: a damaged log may have been one, and is not passed over.
+    fn no_rows(&self, id: &ThreadId) -> RpcError {
+        let damage = self.shared.store.damage(&LogName::Thread(id.clone()));
+        damage.map_or_else(|| RpcError::not_found("thread", id), |error| storage_error(&error))
     }
 
     /// Begins a thread that has no record yet.
@@ -110,33 +160,12 @@ impl Engine {
         self.threads.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
     }
 
-    /// Brings every run that the last life of the daemon left under way to where it can go on, before new work is
-    /// taken.
-    ///
-    /// # Errors
-    /// When the index cannot be read. A thread that cannot be recovered is logged and left as it is.
-    pub async fn sweep(self: &Arc<Self>) -> Result<usize, RpcError> {
-        self.thread_count.store(lookup::thread_count(&self.shared)?, Ordering::Relaxed);
-        let unfinished = lookup::threads_with_open_runs(&self.shared)?;
-        for id in &unfinished {
-            match self.thread(id) {
-                Ok(thread) => {
-                    if let Err(error) = thread.recover().await {
-                        tracing::error!(thread = %id, %error, "this thread could not be recovered");
-                    }
-                }
-                Err(error) => tracing::error!(thread = %id, %error, "this thread could not be read"),
-            }
-        }
-        Ok(unfinished.len())
-    }
-
     /// The thread a run belongs to.
     ///
     /// # Errors
     /// `notFound` for an unknown run.
     pub fn thread_of_run(self: &Arc<Self>, run_id: &RunId) -> Result<ThreadHandle, RpcError> {
-        let thread_id = lookup::run(&self.shared, run_id)?.0.thread_id;
+        let thread_id = lookup::run_row(&self.shared, run_id)?.run.thread_id;
         self.thread(&thread_id)
     }
 
@@ -145,7 +174,7 @@ impl Engine {
     /// # Errors
     /// `notFound` for an unknown run.
     pub fn run(&self, run_id: &RunId) -> Result<Run, RpcError> {
-        lookup::run(&self.shared, run_id).map(|(run, _)| run)
+        lookup::run(&self.shared, run_id)
     }
 
     /// The thread an interaction belongs to.
@@ -176,6 +205,11 @@ impl Engine {
         self.thread_count.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// So many threads have been deleted.
+    fn have_ended(&self, count: usize) {
+        self.thread_count.fetch_sub(count as u64, Ordering::Relaxed);
+    }
+
     /// A rule has been set or removed: every thread it holds for looks again.
     pub async fn rule_changed(&self, policy: &Policy, client_name: Option<String>) {
         for thread in self.awake() {
@@ -188,8 +222,14 @@ impl Engine {
 
     /// Parks what runs, for a clean exit: drivers end, and the next start takes up where they were.
     pub async fn park(&self) {
-        for thread in self.awake() {
-            thread.park().await;
-        }
+        // All at once, so that they share their syncs.
+        let awake = self.awake();
+        futures::future::join_all(awake.iter().map(ThreadHandle::park)).await;
+    }
+
+    /// Ends the owners of all threads, once nobody asks anything any more and what ran is parked: they let go of the store.
+    pub async fn end(&self) {
+        let awake = self.awake();
+        futures::future::join_all(awake.iter().map(ThreadHandle::end)).await;
     }
 }

@@ -1,21 +1,21 @@
 //! A thread as rows of the index: written with each commit, read when it wakes, worked out anew from its log.
 
-use std::{
-    collections::VecDeque,
-    sync::{Arc, Mutex, PoisonError},
-};
+mod projector;
+mod runs;
+
+use std::{collections::VecDeque, sync::Arc};
 
 use ropewalk_protocol::{
-    Branch, BranchId, ClientRef, Event, Interaction, InteractionId, MessageId, Origin, Run, RunId, Seq, Thread,
-    ThreadId,
+    Branch, BranchId, ClientRef, Interaction, InteractionId, MessageId, Run, Seq, Thread, ThreadId, Timestamp,
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
-use serde_json::value::RawValue;
 
 use crate::{
-    domain::{BranchState, ClientTool, Fact, Link, QueuedInput, RunState, Summary, ThreadState, ToolSet},
-    store::{Key, LogName, OperationRow, Projector, Record, RowChange, Rows, Scan, StoreError, keys},
+    domain::{BadEnd, BranchState, ClientTool, Link, QueuedInput, Summary, ThreadState, ToolSet},
+    store::{Key, OperationRow, Record, RowChange, Rows, Scan, StoreError, keys},
 };
+
+pub use projector::ThreadProjector;
 
 /// Rows of one kind a thread has at most; far above every limit, and a bound all the same.
 const PARTS: usize = 100_000;
@@ -34,6 +34,8 @@ pub struct ThreadRow {
     pub first_line: Option<String>,
     /// The revision of its tool set.
     pub tools_revision: u64,
+    /// When its last event was.
+    pub last_at: Timestamp,
 }
 
 impl ThreadRow {
@@ -45,16 +47,21 @@ impl ThreadRow {
     }
 }
 
+/// The row of a branch.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct BranchRow {
-    branch: Branch,
+pub struct BranchRow {
+    /// The branch as the wire shows it.
+    pub branch: Branch,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     head: Option<Link>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     summary: Option<Summary>,
+    /// The last run on it, where that ended badly.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    bad_end: Option<RunId>,
+    pub bad_end: Option<BadEnd>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    unseen: Option<Seq>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -73,6 +80,9 @@ pub struct RunRow {
     pub run: Run,
     /// The first event of the run.
     pub from_seq: Seq,
+    /// The event that ended it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to_seq: Option<Seq>,
 }
 
 /// Where an interaction is found.
@@ -112,11 +122,11 @@ pub fn changed(state: &mut ThreadState, record: &Record) -> Result<Vec<RowChange
         let row = state.tool_sets.get(owner).map(|set| tool_set_row(owner, set));
         put_or_delete(&mut rows, key, row.as_ref())?;
     }
-    runs(&mut rows, state, &touched)?;
+    runs::changed(&mut rows, state, &touched, record.n)?;
     interactions(&mut rows, state, &touched)?;
     if let Some(operation) = &record.op {
-        let row = OperationRow::change(record.at, operation);
-        rows.push(row.map_err(|cause| StoreError::Read { what: "an operation".to_owned(), cause })?);
+        let changes = OperationRow::changes(record.at, operation, Some(&id));
+        rows.extend(changes.map_err(|cause| StoreError::Read { what: "an operation".to_owned(), cause })?);
     }
     Ok(rows)
 }
@@ -140,10 +150,11 @@ pub fn load(rows: &dyn Rows, id: &ThreadId) -> Result<Option<ThreadState>, Store
     state.instructions = row.instructions;
     state.first_line = row.first_line;
     state.tools_revision = row.tools_revision;
+    state.last_at = row.last_at;
     for (key, row) in parts::<BranchRow>(rows, "branch", id)? {
         let branch_id = BranchId::from(key.last_part().unwrap_or_default());
-        let BranchRow { branch, head, summary, bad_end } = row;
-        let branch = BranchState { branch, head, summary, queue: VecDeque::new(), bad_end };
+        let BranchRow { branch, head, summary, bad_end, unseen } = row;
+        let branch = BranchState { branch, head, summary, queue: VecDeque::new(), bad_end, unseen };
         state.branches.insert(branch_id, branch);
     }
     for (key, input) in parts::<QueuedInput>(rows, "queue", id)? {
@@ -158,9 +169,7 @@ pub fn load(rows: &dyn Rows, id: &ThreadId) -> Result<Option<ThreadState>, Store
     for (_, row) in parts::<ToolSetRow>(rows, "tools", id)? {
         state.tool_sets.insert(row.owner, ToolSet { lasting: row.lasting, tools: row.tools });
     }
-    for (_, run) in parts::<RunState>(rows, "openRun", id)? {
-        state.runs.insert(run.run.run_id.clone(), run);
-    }
+    state.runs = runs::load(rows, id)?;
     for (_, interaction) in parts::<Interaction>(rows, "interaction", id)? {
         state.interactions.insert(interaction.interaction_id.clone(), interaction);
     }
@@ -209,7 +218,7 @@ fn put_or_delete<T: Serialize>(rows: &mut Vec<RowChange>, key: Key, value: Optio
     }
 }
 
-fn order(rows: &mut Vec<RowChange>, state: &ThreadState, before: Option<(bool, ropewalk_protocol::Timestamp)>) {
+fn order(rows: &mut Vec<RowChange>, state: &ThreadState, before: Option<(bool, Timestamp)>) {
     let Some((archived, at)) = before else { return };
     let thread = &state.thread;
     let old = keys::by_activity(archived, at, &thread.thread_id);
@@ -226,6 +235,7 @@ fn thread_row(state: &ThreadState) -> ThreadRow {
         instructions: state.instructions.clone(),
         first_line: state.first_line.clone(),
         tools_revision: state.tools_revision,
+        last_at: state.last_at,
     }
 }
 
@@ -235,11 +245,17 @@ fn branch_row(state: &BranchState) -> BranchRow {
         head: state.head.clone(),
         summary: state.summary.clone(),
         bad_end: state.bad_end.clone(),
+        unseen: state.unseen,
     }
 }
 
 fn tool_set_row(owner: &ClientRef, set: &ToolSet) -> ToolSetRow {
     ToolSetRow { owner: owner.clone(), lasting: set.lasting, tools: set.tools.clone() }
+}
+
+/// A row beside one that is found by an id of its own, so that it goes with its thread.
+fn own(thread: &ThreadId, kind: &str, id: &str) -> RowChange {
+    RowChange::Put(keys::owned(thread, kind, id), Vec::new())
 }
 
 /// An input that waits has a row of its own, or a long queue would be written anew with every change of it; and so has
@@ -256,24 +272,8 @@ fn queued_input(
     put_or_delete(rows, key, input)?;
     let Some(input) = input.filter(|input| input.begins_a_run()) else { return Ok(()) };
     let run = crate::domain::queued_run(&state.thread, branch_id, input);
-    put(rows, keys::run(&input.entry.run_id), &RunRow { run, from_seq: input.seq })
-}
-
-fn runs(rows: &mut Vec<RowChange>, state: &ThreadState, touched: &crate::domain::Touched) -> Result<(), StoreError> {
-    let id = &state.thread.thread_id;
-    for run_id in &touched.dropped {
-        rows.push(RowChange::Delete(keys::run(run_id)));
-    }
-    for run_id in &touched.runs {
-        let Some(run) = state.runs.get(run_id) else { continue };
-        put(rows, keys::open_run(id, run_id), run)?;
-        put(rows, keys::run(run_id), &RunRow { run: run.run.clone(), from_seq: run.from_seq })?;
-    }
-    for (run, from_seq) in &touched.ended {
-        rows.push(RowChange::Delete(keys::open_run(id, &run.run_id)));
-        put(rows, keys::run(&run.run_id), &RunRow { run: run.clone(), from_seq: *from_seq })?;
-    }
-    Ok(())
+    rows.push(own(&state.thread.thread_id, "run", &input.entry.run_id));
+    put(rows, keys::run(&input.entry.run_id), &RunRow { run, from_seq: input.seq, to_seq: None })
 }
 
 fn interactions(
@@ -287,61 +287,14 @@ fn interactions(
     for interaction_id in &touched.interactions {
         let Some(interaction) = state.interactions.get(interaction_id) else { continue };
         put(rows, row(id, interaction_id), interaction)?;
+        rows.push(own(id, "home", interaction_id));
         put(rows, keys::home_of(interaction_id), &home(None))?;
     }
     for (settled, seq) in &touched.settled {
         rows.push(RowChange::Delete(row(id, &settled.interaction_id)));
+        // One that is opened and settled in the same record never was among those that are open.
+        rows.push(own(id, "home", &settled.interaction_id));
         put(rows, keys::home_of(&settled.interaction_id), &home(Some(*seq)))?;
     }
     Ok(())
-}
-
-/// Works out a thread's rows from its log, for logs that are ahead of the index.
-#[derive(Default)]
-pub struct ThreadProjector {
-    /// The thread last worked on, since a log's records come one after the other.
-    last: Mutex<Option<ThreadState>>,
-}
-
-impl Projector for ThreadProjector {
-    fn project(&self, log: &LogName, record: &Record, rows: &dyn Rows) -> Result<Vec<RowChange>, String> {
-        let id = match log {
-            LogName::Thread(id) => id,
-            LogName::Daemon => return crate::catalogue::rows_of(record),
-            LogName::Transcript(_) => return Ok(Vec::new()),
-        };
-        let events = record.events.iter().map(|event| parse_text::<Event>(event)).collect::<Result<Vec<_>, _>>()?;
-        let facts = record.facts.iter().map(|fact| parse_text::<Fact>(fact)).collect::<Result<Vec<_>, _>>()?;
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = last.take().filter(|state| state.thread.thread_id == *id && state.thread.seq + 1 == record.n);
-        let loaded = match known {
-            Some(state) => Some(state),
-            None => load(rows, id).map_err(|error| error.to_string())?,
-        };
-        let mut state = loaded.or_else(|| first_state(id, &events)).ok_or("the log does not begin with its thread")?;
-        for event in &events {
-            state.apply(event, record.at);
-        }
-        for fact in &facts {
-            state.apply_fact(fact, record.n);
-        }
-        let changes = changed(&mut state, record).map_err(|error| error.to_string())?;
-        *last = Some(state);
-        Ok(changes)
-    }
-}
-
-fn first_state(id: &ThreadId, events: &[Event]) -> Option<ThreadState> {
-    let Event::ThreadUpdated { thread } = events.first()? else { return None };
-    let header = Thread {
-        thread_id: id.clone(),
-        seq: 0,
-        origin: Origin { client_name: String::new(), channel: None, user_id: None },
-        ..thread.clone()
-    };
-    Some(ThreadState::new(header))
-}
-
-fn parse_text<T: DeserializeOwned>(text: &RawValue) -> Result<T, String> {
-    serde_json::from_str(text.get()).map_err(|error| error.to_string())
 }

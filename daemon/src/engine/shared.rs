@@ -1,8 +1,8 @@
 //! What all threads share: the seams, and the documents that belong to none of them.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use ropewalk_protocol::{DataKind, Effect, EndpointId, ErrorDetail, RpcError, Thread, Timestamp};
+use ropewalk_protocol::{DataKind, EndpointId, Thread, Timestamp};
 use tokio::sync::Notify;
 
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
     context::Gauges,
     domain::World,
     models::ModelFactory,
-    store::{Store, StoreError},
+    store::Store,
     tools::{ToolSpec, schema::SchemaCache},
 };
 
@@ -24,8 +24,8 @@ pub struct Shared {
     pub store: Arc<dyn Store>,
     /// What time it is.
     pub clock: Arc<dyn Clock>,
-    /// When this life of the daemon began.
-    pub began_at: Timestamp,
+    /// When this life of the daemon began to take requests: until then nobody could settle anything.
+    pub began_at: OnceLock<Timestamp>,
     /// Where ids come from.
     pub ids: Arc<Ids>,
     /// Projects, policies, endpoints, settings.
@@ -44,6 +44,14 @@ pub struct Shared {
     pub quieter: Arc<Notify>,
 }
 
+impl Shared {
+    /// When this life of the daemon began.
+    #[must_use]
+    pub fn began_at(&self) -> Timestamp {
+        *self.began_at.get_or_init(|| self.clock.now())
+    }
+}
+
 impl World for Shared {
     fn next_id(&self) -> String {
         self.ids.next(self.clock.now())
@@ -53,35 +61,5 @@ impl World for Shared {
         let named = asked.or(thread.endpoint_id.as_ref());
         let endpoint = self.catalogue.snapshot().which_endpoint(named, &thread.project_id).ok()?;
         Some((endpoint.endpoint_id.clone(), endpoint.model.clone()))
-    }
-}
-
-/// The store's errors as the wire shows them. The one place where they are translated.
-#[must_use]
-pub fn storage_error(error: &StoreError) -> RpcError {
-    let (reason, effect) = match error {
-        StoreError::Write { full: true, .. } => ("storage_full", Some(Effect::None)),
-        StoreError::Write { .. } => ("io_error", Some(Effect::None)),
-        StoreError::Read { .. } => ("io_error", None),
-        StoreError::Damaged { .. } => ("log_damaged", Some(Effect::None)),
-        StoreError::Version { .. } => ("store_version", None),
-        StoreError::InUse { .. } => ("home_in_use", None),
-    };
-    let detail = ErrorDetail::Unavailable { reason: reason.to_owned(), progress: None, party: None, effect };
-    let next = match error {
-        StoreError::Write { full: true, .. } => " Free some space and try again.",
-        StoreError::Damaged { .. } => " `ropewalk doctor` names the place.",
-        _ => "",
-    };
-    let what = if matches!(error, StoreError::Read { .. }) {
-        "What is stored could not be read"
-    } else {
-        "Nothing was stored"
-    };
-    let message = format!("{what}: {error}.{next}");
-    match error {
-        // The same request fails the same way until a person has done something about it.
-        StoreError::Damaged { .. } | StoreError::Version { .. } => RpcError::new(detail, message),
-        _ => RpcError::retryable(detail, message, None),
     }
 }

@@ -1,11 +1,14 @@
 //! The handle of a thread: how everybody else has its owner do something.
 
-use std::sync::Arc;
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
 
 use ropewalk_protocol::{ErrorDetail, RpcError, ThreadId};
 use tokio::sync::{mpsc, oneshot};
 
-use super::{Bus, Engine, Job, Shared, Turn};
+use super::{Bus, Engine, Job, Shared, Turn, actor::no_thread};
 
 /// The handle of a thread that is awake. Cheap to clone; a thread stays awake while anybody but the engine has one.
 #[derive(Clone)]
@@ -19,6 +22,8 @@ pub(super) struct Inner {
     pub(super) bus: Arc<Bus>,
     pub(super) shared: Arc<Shared>,
     pub(super) engine: Arc<Engine>,
+    /// Set for good when the thread has been deleted.
+    pub(super) is_deleted: AtomicBool,
 }
 
 impl ThreadHandle {
@@ -40,6 +45,12 @@ impl ThreadHandle {
         &self.inner.shared
     }
 
+    /// Whether the thread has been deleted: nothing more comes of it, and nothing can be asked of it.
+    #[must_use]
+    pub fn is_deleted(&self) -> bool {
+        self.inner.is_deleted.load(Ordering::SeqCst)
+    }
+
     pub(super) fn is_last(&self) -> bool {
         Arc::strong_count(&self.inner) <= 2
     }
@@ -49,7 +60,8 @@ impl ThreadHandle {
     /// The job must look before it writes: one that refuses must have written nothing.
     ///
     /// # Errors
-    /// What the job refuses with, or `unavailable` when its record could not be stored.
+    /// What the job refuses with, `unavailable` when its record could not be stored, `notFound` when the thread has been
+    /// deleted.
     pub async fn turn<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Turn<'_>) -> Result<T, RpcError> + Send + 'static,
@@ -62,7 +74,7 @@ impl ThreadHandle {
                 let _ = reply.send(durable.and(outcome));
             })
         });
-        self.inner.jobs.send(job).await.map_err(|_| asleep())?;
+        self.inner.jobs.send(job).await.map_err(|_| self.ended())?;
         answer.await.map_err(|_| fault())?
     }
 
@@ -72,7 +84,8 @@ impl ThreadHandle {
         let job = Job::new(move |turn| {
             let done = turn.map(work);
             Box::new(|durable: Result<(), RpcError>| {
-                if let Err(error) = durable.and(done) {
+                let failed = durable.and(done).err();
+                if let Some(error) = failed.filter(|error| !is_about_nothing(error)) {
                     tracing::error!(%error, "something nobody waited for could not be stored");
                 }
             })
@@ -80,6 +93,16 @@ impl ThreadHandle {
         // A thread that ends has nothing left to be told.
         let _ = self.inner.jobs.send(job).await;
     }
+
+    /// Why a thread takes no jobs any more.
+    fn ended(&self) -> RpcError {
+        if self.is_deleted() { no_thread(self.id()) } else { asleep() }
+    }
+}
+
+/// Whether a job came to nothing because its thread was deleted, which is nothing to tell.
+fn is_about_nothing(error: &RpcError) -> bool {
+    matches!(error.data.detail, ErrorDetail::NotFound { .. })
 }
 
 /// What the daemon has done wrong is in its log.

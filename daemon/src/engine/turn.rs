@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use ropewalk_protocol::{Event, InteractionId, InteractionKind, ItemId, RpcError, RunId, RunOutcome, Timestamp};
+use ropewalk_protocol::{
+    Event, InteractionAnswered, InteractionId, InteractionKind, ItemId, Outcome, RpcError, RunId, RunOutcome, Timestamp,
+};
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
@@ -13,7 +15,8 @@ use super::{
 use crate::{
     catalogue::Operation,
     domain::{Change, Fact, Settlement, ThreadState},
-    store::OperationRecord,
+    store::{OperationRecord, Pin},
+    tools::digest::digest,
 };
 
 /// How long text may stream without being written down.
@@ -33,8 +36,11 @@ pub struct Turn<'a> {
     pub(super) ephemeral: Vec<Ephemeral>,
     /// Interactions to be offered to one client once the record is durable.
     pub(super) offers: Vec<(InteractionId, Arc<dyn AttachedClient>)>,
-    /// The operation the record answers.
-    pub(super) operation: Option<OperationRecord>,
+    /// The operations the record answers. The first stands in it, others in records of their own right behind it, durable
+    /// in the same commit.
+    pub(super) operations: Vec<OperationRecord>,
+    /// The blobs the record names; held until it is durable or given up.
+    pub(super) pins: Vec<Pin>,
 }
 
 /// An event that is never stored.
@@ -113,14 +119,14 @@ impl Turn<'_> {
     /// `internal`, when the answer cannot be written as JSON.
     pub fn answers(&mut self, operation: Option<Operation>, answer: &impl Serialize) -> Result<(), RpcError> {
         if let Some(operation) = operation {
-            self.operation = Some(OperationRecord {
-                id: operation.id,
-                digest: operation.digest,
-                method: operation.method,
-                answer: raw(answer)?,
-            });
+            self.operations.push(answered(operation, answer)?);
         }
         Ok(())
+    }
+
+    /// Says that an event of this record names a blob, so that the blob stays as long as the record does.
+    pub fn names_blob(&mut self, pin: Pin) {
+        self.pins.push(pin);
     }
 
     /// Decides how an interaction ends, unless that is decided already. Returns what counts.
@@ -139,7 +145,18 @@ impl Turn<'_> {
         let Some(wait) = self.live.waits.get(interaction_id) else { return };
         let Some(claim) = wait.claim.clone() else { return };
         // A tool's result stands in the item of its call, and only there.
-        let answer = claim.answer.filter(|_| wait.body.kind() != InteractionKind::ToolCall);
+        let (answer, given) = match wait.body.kind() {
+            InteractionKind::ToolCall => (None, claim.answer),
+            InteractionKind::Approval | InteractionKind::Input => (claim.answer, None),
+        };
+        let is_open = self.change.state.interactions.contains_key(interaction_id);
+        if let Some(given) = given.filter(|_| is_open) {
+            let digest = digest(&given);
+            self.change.fact(Fact::Given { interaction_id: interaction_id.clone(), digest });
+        }
+        if is_open {
+            self.answers_first(interaction_id, claim.outcome);
+        }
         self.change.settle(Settlement {
             interaction_id: interaction_id.clone(),
             outcome: claim.outcome,
@@ -147,6 +164,19 @@ impl Turn<'_> {
             at: self.change.at,
             answer,
         });
+    }
+
+    /// Whoever settled an interaction did so by an operation: it stands in the record of the settlement, before whatever else
+    /// that record answers, so that neither is ever without the other.
+    fn answers_first(&mut self, interaction_id: &InteractionId, outcome: Outcome) {
+        let Some(wait) = self.live.waits.get_mut(interaction_id) else { return };
+        let Some(first) = wait.acknowledge.iter_mut().find(|waiting| waiting.is_first) else { return };
+        let Some(operation) = first.operation.take() else { return };
+        let answer = InteractionAnswered { interaction_id: interaction_id.clone(), outcome, replayed: false };
+        match answered(operation, &answer) {
+            Ok(operation) => self.operations.insert(0, operation),
+            Err(error) => tracing::error!(%error, "the operation of a settlement could not be written"),
+        }
     }
 
     /// Writes down every ending of a run's interactions that has been decided.
@@ -162,6 +192,11 @@ impl Turn<'_> {
             self.settle_claimed(&id);
         }
     }
+}
+
+fn answered(operation: Operation, answer: &impl Serialize) -> Result<OperationRecord, RpcError> {
+    let Operation { id, digest, method } = operation;
+    Ok(OperationRecord { id, digest, method, answer: raw(answer)? })
 }
 
 /// JSON text of something of ours.

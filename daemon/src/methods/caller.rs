@@ -1,8 +1,11 @@
 //! Who asks, as the catalogue wants to know it.
 
+use ropewalk_protocol::Revision;
+
 use crate::{
     catalogue::{Caller, Operation},
     dispatch::Call,
+    engine::Deletion,
 };
 
 /// The caller of a change of the catalogue.
@@ -14,6 +17,18 @@ pub(super) fn caller(call: &Call) -> Caller {
             digest: operation.digest.clone(),
             method: operation.method.to_string(),
         }),
+    }
+}
+
+/// A deletion as it was asked for: rehearsed or not, based on a revision or none. What is sent of it comes after the answer,
+/// as the events of a stop do.
+pub(super) fn deletion(call: &Call, dry_run: Option<bool>, expected_revision: Option<Revision>) -> Deletion {
+    call.keep_until_answered(call.client.feed().hold());
+    Deletion {
+        dry_run: dry_run.unwrap_or(false),
+        expected_revision,
+        by: call.client.client_ref(),
+        operation: operation(call),
     }
 }
 

@@ -1,15 +1,19 @@
 //! Checks of parameters that several methods share: what, where, and what next.
 
 use ropewalk_protocol::{
-    ErrorDetail, Part, RpcError,
+    ErrorDetail, Part, ProjectId, RpcError, ThreadId,
     limits::{IMAGE_BYTES, INPUT_PARTS, MAX_MESSAGE_BYTES, SCHEMA_BYTES, SCHEMA_LEVELS},
 };
 use serde_json::Value;
 
-use crate::tools::{
-    json::bytes_of,
-    media::{MediaProblem, check_image},
-    schema::{Schema, SchemaProblem},
+use crate::{
+    daemon::Daemon,
+    engine::lookup,
+    tools::{
+        json::bytes_of,
+        media::{MediaProblem, check_image},
+        schema::{Schema, SchemaProblem},
+    },
 };
 
 /// Characters of a thread's title.
@@ -19,6 +23,18 @@ const INSTRUCTION_CHARACTERS: usize = 32_000;
 
 /// What an event or a message has beside the input it shows, in bytes, with much to spare.
 const ENVELOPE_BYTES: u64 = 65_536;
+
+/// Whose things are listed: what is named and is not there, or not any more, has no list, not an empty one.
+pub(super) fn listed_of(
+    daemon: &Daemon,
+    thread: Option<&ThreadId>,
+    project: Option<&ProjectId>,
+) -> Result<(), RpcError> {
+    if let Some(id) = project.filter(|id| !daemon.catalogue.snapshot().projects.contains_key(*id)) {
+        return Err(RpcError::not_found("project", id));
+    }
+    thread.map_or(Ok(()), |id| lookup::known_thread(daemon.engine.shared(), id))
+}
 
 /// A title: 1 to 200 characters.
 pub(super) fn title(title: &str) -> Result<(), RpcError> {

@@ -5,7 +5,12 @@ use ropewalk_protocol::{
     InitializeParams, Initialized, PROTOCOL_VERSION, ProtocolRange, RpcError, ShutdownParams, StoreState, schema_hash,
 };
 
-use crate::{daemon::Daemon, dispatch::Call, engine::Wants, peer::Session};
+use crate::{
+    daemon::{Daemon, Standing},
+    dispatch::Call,
+    engine::Wants,
+    peer::Session,
+};
 
 /// How long a shutdown gives to what is under way, unless it says otherwise.
 const GRACE_MS: u64 = 10_000;
@@ -62,7 +67,10 @@ pub async fn initialize(call: Call, params: InitializeParams) -> Result<Initiali
 /// `unavailable`.
 pub async fn status(call: Call, _: Empty) -> Result<DaemonState, RpcError> {
     let daemon = &call.daemon;
-    let (runs, open_interactions) = daemon.engine.counts()?;
+    let starting = daemon.is_reading();
+    let is_open = !matches!(daemon.standing(), Standing::Starting { .. });
+    // While logs are being read it is what has been read that is counted.
+    let (runs, open_interactions) = if is_open { daemon.engine.counts()? } else { Default::default() };
     let threads = daemon.engine.thread_count();
     let sizes = daemon.store.sizes();
     let degraded = daemon.store.degraded().or_else(|| daemon.catalogue.damage().map(ToString::to_string));
@@ -82,8 +90,9 @@ pub async fn status(call: Call, _: Empty) -> Result<DaemonState, RpcError> {
             log_bytes: sizes.log_bytes,
             blob_bytes: sizes.blob_bytes,
             index_bytes: sizes.index_bytes,
-            dead_bytes: sizes.dead_bytes,
-            index: IndexState::Ok,
+            dead_bytes: sizes.dead_bytes + daemon.catalogue.dead_bytes().await,
+            index: if starting.is_some() { IndexState::Rebuilding } else { IndexState::Ok },
+            progress: starting.flatten(),
         },
         memory_bytes: daemon.memory.resident_bytes(),
     })

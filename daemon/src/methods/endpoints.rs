@@ -88,6 +88,7 @@ async fn probe(
 ) -> EndpointTested {
     let began = Instant::now();
     let outcome = tokio::select! {
+        biased;
         outcome = models.test(endpoint, key) => outcome,
         () = clock.sleep(Duration::from_millis(TEST_MS)) => Err(silent()),
     };

@@ -4,7 +4,7 @@ use ropewalk_protocol::{
     Grant, GrantAddParams, GrantChanged, GrantListParams, GrantRemoveParams, Page, Removed, RpcError,
 };
 
-use super::caller::caller;
+use super::{caller::caller, check};
 use crate::{dispatch::Call, page::PageQuery};
 
 /// `grant/add`
@@ -28,10 +28,8 @@ pub async fn remove(call: Call, params: GrantRemoveParams) -> Result<Removed, Rp
 /// # Errors
 /// `invalidParams`, `notFound` (project).
 pub async fn list(call: Call, params: GrantListParams) -> Result<Page<Grant>, RpcError> {
+    check::listed_of(&call.daemon, None, Some(&params.project_id))?;
     let snapshot = call.daemon.catalogue.snapshot();
-    if !snapshot.projects.contains_key(&params.project_id) {
-        return Err(RpcError::not_found("project", &params.project_id));
-    }
     let query = PageQuery::new(&["grant/list ", &params.project_id], params.cursor.as_deref(), params.limit)?;
     let grants = snapshot.grants_after(&params.project_id, query.after()).map(|grant| (**grant).clone());
     Ok(query.fill(grants, |grant| grant.grant_id.to_string()))

@@ -1,5 +1,7 @@
 //! One short function a method: translate in, call once, translate out.
 
+pub mod blobs;
+pub mod branches;
 mod caller;
 mod check;
 pub mod context;
@@ -7,6 +9,7 @@ pub mod daemon;
 pub mod endpoints;
 pub mod grants;
 pub mod interactions;
+pub mod items;
 pub mod policies;
 pub mod projects;
 pub mod queue;
@@ -14,5 +17,6 @@ pub mod runs;
 pub mod settings;
 mod table;
 pub mod threads;
+pub mod upkeep;
 
 pub use table::table;

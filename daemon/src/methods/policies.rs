@@ -4,7 +4,7 @@ use ropewalk_protocol::{
     Page, Policy, PolicyChanged, PolicyListParams, PolicyOrigin, PolicyRemoveParams, PolicySetParams, Removed, RpcError,
 };
 
-use super::caller::caller;
+use super::{caller::caller, check};
 use crate::{catalogue::is_listed, dispatch::Call, page::PageQuery};
 
 /// `policy/set`
@@ -33,8 +33,9 @@ pub async fn remove(call: Call, params: PolicyRemoveParams) -> Result<Removed, R
 /// `policy/list`
 ///
 /// # Errors
-/// `invalidParams`.
+/// `notFound` (thread, project), `invalidParams`.
 pub async fn list(call: Call, params: PolicyListParams) -> Result<Page<Policy>, RpcError> {
+    check::listed_of(&call.daemon, params.thread_id.as_ref(), params.project_id.as_ref())?;
     let query = PageQuery::new(&["policy/list"], params.cursor.as_deref(), params.limit)?;
     let catalogue = &call.daemon.catalogue;
     let snapshot = catalogue.snapshot();

@@ -1,11 +1,11 @@
 //! `project/…`: what threads live in.
 
 use ropewalk_protocol::{
-    ListParams, Page, Project, ProjectChanged, ProjectCreateParams, ProjectEnsureParams, ProjectEnsured, ProjectParams,
-    ProjectResult, ProjectUpdateParams, RpcError,
+    ListParams, Page, Project, ProjectChanged, ProjectCreateParams, ProjectDeleteParams, ProjectEnsureParams,
+    ProjectEnsured, ProjectParams, ProjectResult, ProjectUpdateParams, Removed, RpcError,
 };
 
-use super::caller::caller;
+use super::caller::{caller, deletion};
 use crate::{dispatch::Call, page::PageQuery};
 
 /// `project/create`
@@ -41,6 +41,15 @@ pub async fn list(call: Call, params: ListParams) -> Result<Page<Project>, RpcEr
 /// `invalidParams`, `notFound` (project, endpoint, server), `conflict`, `unavailable`.
 pub async fn update(call: Call, params: ProjectUpdateParams) -> Result<ProjectChanged, RpcError> {
     Ok(call.daemon.catalogue.update_project(caller(&call), params).await?)
+}
+
+/// `project/delete`
+///
+/// # Errors
+/// `notFound`, `invalidParams` (the default project), `conflict`, `unavailable`.
+pub async fn delete(call: Call, params: ProjectDeleteParams) -> Result<Removed, RpcError> {
+    let deletion = deletion(&call, params.dry_run, params.expected_revision);
+    call.daemon.engine.delete_project(&params.project_id, deletion).await
 }
 
 /// `project/ensure`

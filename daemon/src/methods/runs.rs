@@ -3,9 +3,9 @@
 use std::{sync::Arc, time::Duration};
 
 use ropewalk_protocol::{
-    BranchId, ErrorDetail, Mode, Page, RpcError, Run, RunId, RunListParams, RunParams, RunResult, RunResumeParams,
-    RunResumed, RunSkipParams, RunSkipped, RunStatus, RunStopParams, RunStopped, RunSubmitParams, RunSubmitted,
-    RunWaitParams, RunWaited, Seq, WaitUntil, WaitingKind,
+    BranchId, ErrorDetail, Mode, Page, Recovery, RpcError, Run, RunId, RunListParams, RunParams, RunRecoverParams,
+    RunRecovered, RunResult, RunSkipParams, RunSkipped, RunStatus, RunStopParams, RunStopped, RunSubmitParams,
+    RunSubmitted, RunWaitParams, RunWaited, Seq, WaitUntil, WaitingKind,
 };
 
 use super::{caller::operation, check, threads::known_endpoint};
@@ -13,7 +13,10 @@ use crate::{
     clock::Clock,
     dispatch::Call,
     domain::{Remark, Submission},
-    engine::{RemarkRequest, StopTarget, SubmitRequest, ThreadHandle, lookup, storage_error},
+    engine::{
+        ForkRequest, Recovering, RemarkRequest, ReplaceRequest, StopTarget, SubmitRequest, ThreadHandle, lookup,
+        storage_error,
+    },
     page::PageQuery,
 };
 
@@ -25,8 +28,8 @@ const MAX_WAIT_MS: u64 = 600_000;
 /// `run/submit`
 ///
 /// # Errors
-/// `notFound` (thread, branch, endpoint), `invalidParams`, `tooLarge` (image, input), `overloaded` (queue), `unavailable`;
-/// for a steer `conflict` and `invalidState`.
+/// `notFound` (thread, branch, endpoint, message), `invalidParams`, `tooLarge` (image, input), `overloaded` (queue,
+/// branches), `unavailable`; for a steer `conflict` and `invalidState`, for a replacement `conflict`.
 pub async fn submit(call: Call, params: RunSubmitParams) -> Result<RunSubmitted, RpcError> {
     if let Some(damage) = call.daemon.catalogue.damage() {
         return Err(storage_error(damage));
@@ -92,8 +95,9 @@ pub async fn read(call: Call, params: RunParams) -> Result<RunResult, RpcError> 
 /// `run/list`
 ///
 /// # Errors
-/// `invalidParams`, `unavailable`.
+/// `notFound` (thread, project), `invalidParams`, `unavailable`.
 pub async fn list(call: Call, params: RunListParams) -> Result<Page<Run>, RpcError> {
+    check::listed_of(&call.daemon, params.thread_id.as_ref(), params.project_id.as_ref())?;
     let states = params.states.unwrap_or_default();
     let named: String = states.iter().map(|state| format!("{state:?},")).collect();
     let (thread, project) = (params.thread_id.as_deref().unwrap_or(""), params.project_id.as_deref().unwrap_or(""));
@@ -136,21 +140,43 @@ pub async fn skip(call: Call, params: RunSkipParams) -> Result<RunSkipped, RpcEr
 ///
 /// # Errors
 /// `notFound` (thread, branch, run), `invalidState`, `unavailable`.
-pub async fn resume(call: Call, params: RunResumeParams) -> Result<RunResumed, RpcError> {
+pub async fn resume(call: Call, params: RunRecoverParams) -> Result<RunRecovered, RpcError> {
+    recover(call, Recovery::Resume, params).await
+}
+
+/// `run/retry`
+///
+/// # Errors
+/// As [`resume`].
+pub async fn retry(call: Call, params: RunRecoverParams) -> Result<RunRecovered, RpcError> {
+    recover(call, Recovery::Retry, params).await
+}
+
+/// `run/rebase`
+///
+/// # Errors
+/// As [`resume`].
+pub async fn rebase(call: Call, params: RunRecoverParams) -> Result<RunRecovered, RpcError> {
+    recover(call, Recovery::Rebase, params).await
+}
+
+async fn recover(call: Call, how: Recovery, params: RunRecoverParams) -> Result<RunRecovered, RpcError> {
     if let Some(damage) = call.daemon.catalogue.damage() {
         return Err(storage_error(damage));
     }
     let thread = call.daemon.engine.thread(&params.thread_id)?;
     let branch_id = params.branch_id.unwrap_or_else(|| BranchId::from(params.thread_id));
     call.keep_until_answered(call.client.feed().hold());
-    thread.resume_run(branch_id, params.run_id, operation(&call)).await
+    let recovering = Recovering { how, branch_id, run_id: params.run_id, operation: operation(&call) };
+    thread.recover_run(recovering).await
 }
 
 /// Submits what the parameters say, as their mode has it.
 async fn submitted(call: &Call, thread: &ThreadHandle, params: RunSubmitParams) -> Result<RunSubmitted, RpcError> {
     let branch_id = params.branch_id.unwrap_or_else(|| BranchId::from(params.thread_id));
     let (input, operation) = (params.input, operation(call));
-    if params.mode.unwrap_or_default() != Mode::Queue {
+    let mode = params.mode.unwrap_or_default();
+    if matches!(mode, Mode::Aside | Mode::Steer) {
         let remark = Remark { branch_id, input, steers: params.expected_run_id };
         return thread.remark(RemarkRequest { remark, operation }).await;
     }
@@ -162,21 +188,32 @@ async fn submitted(call: &Call, thread: &ThreadHandle, params: RunSubmitParams) 
         unattended: params.unattended.unwrap_or_default(),
         output_schema: params.output_schema,
     };
-    thread.submit(SubmitRequest { submission, operation }).await
+    match (mode, params.from_message_id) {
+        (Mode::Fork, message_id) => {
+            thread.fork(ForkRequest { submission, message_id, title: params.title, operation }).await
+        }
+        (_, Some(message_id)) => thread.replace(ReplaceRequest { submission, message_id, operation }).await,
+        (_, None) => thread.submit(SubmitRequest { submission, operation }).await,
+    }
 }
 
-/// What does not go with a mode, or is not in this build yet, is refused by name, never ignored (ruling 51).
+/// What does not go with a mode is refused by name, never ignored.
 fn check_mode(params: &RunSubmitParams) -> Result<(), RpcError> {
     let mode = params.mode.unwrap_or_default();
-    if matches!(mode, Mode::Fork | Mode::Replace) {
-        let message = "This build knows the modes queue, aside and steer. Choose one of them, or leave mode out.";
-        return Err(RpcError::invalid_params("/mode", "not_built", message));
+    if mode == Mode::Replace && params.from_message_id.is_none() {
+        let message = "A replacement names the user message it takes the place of as fromMessageId. Add it, or submit with \
+                       mode queue.";
+        return Err(RpcError::invalid_params("/fromMessageId", "required", message));
     }
-    let unbuilt = [("/fromMessageId", params.from_message_id.is_some()), ("/title", params.title.is_some())];
-    if let Some((path, _)) = unbuilt.into_iter().find(|(_, given)| *given) {
-        let message = format!("This build does not know {} yet. Leave it out.", &path[1..]);
-        return Err(RpcError::invalid_params(path, "not_built", message));
+    if !matches!(mode, Mode::Fork | Mode::Replace) && params.from_message_id.is_some() {
+        let message = "fromMessageId goes with the modes fork and replace. Leave it out, or submit with one of them.";
+        return Err(RpcError::invalid_params("/fromMessageId", "not_of_mode", message));
     }
+    if mode != Mode::Fork && params.title.is_some() {
+        let message = "title is that of a new branch and goes with mode fork. Leave it out, or submit with mode fork.";
+        return Err(RpcError::invalid_params("/title", "not_of_mode", message));
+    }
+    params.title.as_deref().map_or(Ok(()), check::title)?;
     if mode == Mode::Steer && params.expected_run_id.is_none() {
         let message = "A steer names the run it is meant for as expectedRunId. Add it, or submit with mode aside.";
         return Err(RpcError::invalid_params("/expectedRunId", "required", message));
@@ -190,7 +227,7 @@ fn check_mode(params: &RunSubmitParams) -> Result<(), RpcError> {
         ("/outputSchema", params.output_schema.is_some()),
         ("/unattended", params.unattended.is_some()),
     ];
-    match of_a_run.into_iter().find(|(_, given)| *given && mode != Mode::Queue) {
+    match of_a_run.into_iter().find(|(_, given)| *given && matches!(mode, Mode::Aside | Mode::Steer)) {
         Some((path, _)) => {
             let message =
                 format!("An aside or a steer has no run of its own that {} could be for. Leave it out.", &path[1..]);
@@ -222,6 +259,7 @@ async fn wait_for(
             return Ok(RunWaited { run, timed_out: false, seq });
         }
         tokio::select! {
+            biased;
             more = thread.after(seq) => more?,
             () = &mut timeout => {
                 let (run, seq) = current(thread, call, run_id).await?;

@@ -2,7 +2,10 @@
 
 use ropewalk_protocol as p;
 
-use super::{context, daemon, endpoints, grants, interactions, policies, projects, queue, runs, settings, threads};
+use super::{
+    blobs, branches, context, daemon, endpoints, grants, interactions, items, policies, projects, queue, runs,
+    settings, threads, upkeep,
+};
 use crate::dispatch::Table;
 
 /// The table of all methods. A test holds it against the catalogue.
@@ -13,6 +16,8 @@ pub fn table() -> Table {
         .on::<p::Initialize>(daemon::initialize)
         .on::<p::DaemonStatus>(daemon::status)
         .on::<p::DaemonShutdown>(daemon::shutdown)
+        .on::<p::DaemonBackup>(upkeep::backup)
+        .on::<p::DaemonCheck>(upkeep::check)
         .on::<p::SettingsRead>(settings::read)
         .on::<p::SettingsUpdate>(settings::update)
         .on::<p::ProjectCreate>(projects::create)
@@ -20,6 +25,7 @@ pub fn table() -> Table {
         .on::<p::ProjectList>(projects::list)
         .on::<p::ProjectUpdate>(projects::update)
         .on::<p::ProjectEnsure>(projects::ensure)
+        .on::<p::ProjectDelete>(projects::delete)
         .on::<p::GrantAdd>(grants::add)
         .on::<p::GrantRemove>(grants::remove)
         .on::<p::GrantList>(grants::list)
@@ -39,6 +45,8 @@ pub fn table() -> Table {
         .on::<p::ThreadList>(threads::list)
         .on::<p::ThreadUpdate>(threads::update)
         .on::<p::ThreadArchive>(threads::archive)
+        .on::<p::ThreadMarkRead>(threads::mark_read)
+        .on::<p::ThreadDelete>(threads::delete)
         .on::<p::ThreadMessages>(threads::messages)
         .on::<p::ThreadEvents>(threads::events)
         .on::<p::ThreadSubscribe>(threads::subscribe)
@@ -51,12 +59,20 @@ pub fn table() -> Table {
         .on::<p::RunList>(runs::list)
         .on::<p::RunSkip>(runs::skip)
         .on::<p::RunResume>(runs::resume)
+        .on::<p::BranchList>(branches::list)
+        .on::<p::BranchUpdate>(branches::update)
+        .on::<p::BranchDelete>(branches::delete)
+        .on::<p::RunRetry>(runs::retry)
+        .on::<p::RunRebase>(runs::rebase)
+        .on::<p::ItemList>(items::list)
+        .on::<p::ItemRead>(items::read)
         .on::<p::QueueList>(queue::list)
         .on::<p::QueueUpdate>(queue::update)
         .on::<p::QueueRemove>(queue::remove)
         .on::<p::QueueClear>(queue::clear)
         .on::<p::QueueReorder>(queue::reorder)
         .on::<p::ContextPreview>(context::preview)
+        .on::<p::BlobRead>(blobs::read)
         .on::<p::InteractionList>(interactions::list)
         .on::<p::InteractionSettle>(interactions::settle);
     table

@@ -1,12 +1,10 @@
 //! `thread/…`: starting threads, attaching to them, reading them.
 
-use std::sync::Arc;
-
 use ropewalk_protocol::{
-    BranchId, Empty, EndpointId, ErrorDetail, EventPage, Limits, MessagePage, Origin, Page, Patch, RpcError,
-    Subscribed, Thread, ThreadArchiveParams, ThreadChanged, ThreadEventsParams, ThreadId, ThreadListParams,
+    BranchId, Empty, EndpointId, ErrorDetail, EventPage, MessagePage, Origin, Page, Patch, RpcError, Subscribed,
+    Thread, ThreadArchiveParams, ThreadChanged, ThreadEventsParams, ThreadId, ThreadListParams, ThreadMarkReadParams,
     ThreadMessagesParams, ThreadParams, ThreadResult, ThreadResumeParams, ThreadResumed, ThreadSort, ThreadStartParams,
-    ThreadStarted, ThreadSubscribeParams, ThreadToolsParams, ThreadUpdateParams, ToolDeclaration, ToolList,
+    ThreadStarted, ThreadSubscribeParams, ThreadToolsParams, ThreadUpdateParams, ToolList,
     limits::{PAGE_ITEMS, SUBSCRIPTIONS},
 };
 
@@ -14,11 +12,17 @@ use super::{caller::operation, check};
 use crate::{
     daemon::Daemon,
     dispatch::Call,
-    domain::{ClientTool, Link, StartThread},
+    domain::{Link, StartThread},
     engine::{HeaderPatch, Resume, StartRequest, lookup},
     page::PageQuery,
-    tools::check_declarations,
 };
+
+mod declaring;
+mod delete;
+
+pub use delete::delete;
+
+use declaring::{declared, pin_rules};
 
 /// Items of a page when the request names no limit.
 const DEFAULT_ITEMS: u64 = 100;
@@ -89,7 +93,13 @@ pub async fn resume(call: Call, params: ThreadResumeParams) -> Result<ThreadResu
     let daemon = &call.daemon;
     let thread = daemon.engine.thread(&params.thread_id)?;
     let tools = match params.tools {
-        Some(tools) => Some(declared(daemon, tools).await?),
+        Some(tools) => {
+            // Whoever comes back for calls that are under way is let in: they can only end with it.
+            if !tools.is_empty() && !daemon.engine.has_open_runs(&params.thread_id)? {
+                daemon.room()?;
+            }
+            Some(declared(daemon, tools).await?)
+        }
         None => None,
     };
     let subscribe = params.subscribe.unwrap_or(true);
@@ -128,8 +138,9 @@ pub async fn read(call: Call, params: ThreadParams) -> Result<ThreadResult, RpcE
 /// `thread/list`
 ///
 /// # Errors
-/// `invalidParams`, `unavailable`.
+/// `notFound` (project), `invalidParams`, `unavailable`.
 pub async fn list(call: Call, params: ThreadListParams) -> Result<Page<Thread>, RpcError> {
+    check::listed_of(&call.daemon, None, params.project_id.as_ref())?;
     let archived = params.archived.unwrap_or(false);
     let sort = params.sort.unwrap_or_default();
     let order = if sort == ThreadSort::Active { "active" } else { "created" };
@@ -189,6 +200,15 @@ pub async fn archive(call: Call, params: ThreadArchiveParams) -> Result<ThreadCh
     thread.update(patch, operation(&call)).await
 }
 
+/// `thread/markRead`
+///
+/// # Errors
+/// `notFound` (thread, branch), `invalidParams` for an event there is not yet, `unavailable`.
+pub async fn mark_read(call: Call, params: ThreadMarkReadParams) -> Result<ThreadChanged, RpcError> {
+    let thread = call.daemon.engine.thread(&params.thread_id)?;
+    thread.mark_read(params.branch_id, params.seq, operation(&call)).await
+}
+
 /// `thread/messages`
 ///
 /// # Errors
@@ -210,13 +230,16 @@ pub async fn messages(call: Call, params: ThreadMessagesParams) -> Result<Messag
 /// `notFound`, `invalidParams`, `unavailable`.
 pub async fn events(call: Call, params: ThreadEventsParams) -> Result<EventPage, RpcError> {
     let thread = call.daemon.engine.thread(&params.thread_id)?;
-    let limit = params.limit.unwrap_or(DEFAULT_ITEMS).clamp(1, PAGE_ITEMS);
+    let limit = check::range("/limit", params.limit.unwrap_or(DEFAULT_ITEMS), 1, u64::MAX)?.min(PAGE_ITEMS);
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    let wait_ms = check::range("/waitMs", params.wait_ms.unwrap_or(0), 0, MAX_WAIT_MS)?;
     let page = thread.events(params.after, limit).await?;
-    let Some(wait_ms) = params.wait_ms.filter(|_| page.events.is_empty()) else { return Ok(page) };
-    let wait_ms = check::range("/waitMs", wait_ms, 0, MAX_WAIT_MS)?;
+    if wait_ms == 0 || !page.events.is_empty() {
+        return Ok(page);
+    }
     let clock = call.daemon.clock.clone();
     tokio::select! {
+        biased;
         more = thread.after(params.after) => more?,
         () = clock.sleep(std::time::Duration::from_millis(wait_ms)) => {}
     }
@@ -272,49 +295,6 @@ pub(super) fn known_endpoint(daemon: &Daemon, id: Option<&EndpointId>) -> Result
     }
 }
 
-async fn declared(daemon: &Daemon, tools: Vec<ToolDeclaration>) -> Result<Vec<Arc<ClientTool>>, RpcError> {
-    if tools.is_empty() {
-        return Ok(Vec::new());
-    }
-    let ceiling_ms = daemon.catalogue.snapshot().settings.tool_ceiling_ms;
-    checked(tools, daemon.limits.clone(), ceiling_ms).await
-}
-
-/// Checks declarations beside everything else: a set of the largest schemas takes longer than anybody else should wait.
-async fn checked(
-    tools: Vec<ToolDeclaration>,
-    limits: Limits,
-    ceiling_ms: u64,
-) -> Result<Vec<Arc<ClientTool>>, RpcError> {
-    let checking = tokio::task::spawn_blocking(move || check_declarations(&tools, &limits, ceiling_ms));
-    match checking.await {
-        Ok(checked) => Ok(checked?),
-        Err(ended) => match ended.try_into_panic() {
-            Ok(panic) => std::panic::resume_unwind(panic),
-            Err(_) => Err(RpcError::new(ErrorDetail::ShuttingDown { grace_ms: 0 }, "The daemon is ending.")),
-        },
-    }
-}
-
-/// An `allow` on a tool that was never seen holds for the digest it has when it is (ruling 25).
-async fn pin_rules(daemon: &Daemon, call: &Call, tools: &[Arc<ClientTool>]) {
-    let source = format!("client:{}", call.client.client_ref().client_name);
-    let snapshot = daemon.catalogue.snapshot();
-    for tool in tools {
-        let unpinned = snapshot.policies.values().filter(|policy| {
-            policy.decision == ropewalk_protocol::PolicyDecision::Allow
-                && policy.tool.as_ref().is_some_and(|named| {
-                    named.source == source && named.name == tool.flat_name && named.digest.is_none()
-                })
-        });
-        for policy in unpinned {
-            if let Err(refusal) = daemon.catalogue.pin_digest(&policy.policy_id, tool.digest.clone()).await {
-                tracing::warn!(%refusal, policy = %policy.policy_id, "a rule could not be bound to the tool it allows");
-            }
-        }
-    }
-}
-
 fn too_many_subscriptions() -> RpcError {
     let detail = ErrorDetail::Overloaded { limit: SUBSCRIPTIONS, what: "subscriptions".to_owned() };
     let message = format!("This connection follows {SUBSCRIPTIONS} threads already. Unsubscribe from some first.");
@@ -334,6 +314,3 @@ fn read_link(text: &str) -> Result<Link, RpcError> {
         _ => Err(crate::page::PageError::MalformedCursor.into()),
     }
 }
-
-#[cfg(test)]
-mod tests;

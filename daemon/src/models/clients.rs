@@ -7,6 +7,8 @@ use std::{
 
 use reqwest::{Client, ClientBuilder, Proxy, Url};
 
+use crate::domain::is_loopback;
+
 /// How long a connection may take to come about.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -80,9 +82,4 @@ impl Clients {
         made.push((way, client.clone()));
         Ok(client)
     }
-}
-
-fn is_loopback(url: &Url) -> bool {
-    let host = url.host_str().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
-    host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }

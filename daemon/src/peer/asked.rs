@@ -1,6 +1,6 @@
 //! What a client is asked and has not answered yet, and what it will be asked once it reads again.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use ropewalk_protocol::InteractionId;
 use tokio::task::JoinHandle;
@@ -11,7 +11,7 @@ use crate::engine::ThreadHandle;
 #[derive(Default)]
 pub(super) struct Asked {
     /// Who waits for the answers, for each request of an interaction.
-    waiting: HashMap<InteractionId, Vec<JoinHandle<()>>>,
+    waiting: BTreeMap<InteractionId, Vec<JoinHandle<()>>>,
     /// Interactions it was not asked because it had left too much unread, oldest first.
     later: BTreeMap<InteractionId, ThreadHandle>,
 }
@@ -54,6 +54,6 @@ impl Asked {
     /// Forgets everything; who still waits for an answer, or takes one in at this moment.
     pub(super) fn end(&mut self) -> Vec<JoinHandle<()>> {
         self.later.clear();
-        self.waiting.drain().flat_map(|(_, tasks)| tasks).collect()
+        std::mem::take(&mut self.waiting).into_values().flatten().collect()
     }
 }

@@ -1,7 +1,7 @@
 //! A client as the daemon knows it: one socket connection, and what it is asked on it.
 
 use std::{
-    collections::HashMap,
+    collections::BTreeMap,
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak},
     time::Duration,
 };
@@ -15,7 +15,7 @@ use ropewalk_protocol::{
 use super::{EventFeed, asked::Asked};
 use crate::{
     clock::Clock,
-    engine::{AttachedClient, ConnectionId, Offer, ThreadHandle},
+    engine::{AttachedClient, ConnectionId, Offer, ThreadHandle, UNREPRESENTABLE_RESULT},
 };
 
 /// Bytes a client may leave unread before it is asked nothing more. Less than what stops its own requests from being
@@ -42,7 +42,7 @@ pub struct Client {
     session: OnceLock<Session>,
     feed: Arc<EventFeed>,
     asked: Mutex<Asked>,
-    threads: Mutex<HashMap<ThreadId, ThreadHandle>>,
+    threads: Mutex<BTreeMap<ThreadId, ThreadHandle>>,
     me: Weak<Self>,
 }
 
@@ -85,7 +85,11 @@ impl Client {
 
     /// Notes a thread the client is attached to, so that it is told when the connection ends.
     pub fn attached_to(&self, thread: ThreadHandle) {
-        self.threads.lock().unwrap_or_else(PoisonError::into_inner).insert(thread.id().clone(), thread);
+        let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
+        // One that was deleted meanwhile has told its clients so, and would be kept for nothing.
+        if !thread.is_deleted() {
+            threads.insert(thread.id().clone(), thread);
+        }
     }
 
     /// Forgets a thread it has left.
@@ -172,6 +176,7 @@ impl AttachedClient for Client {
                 Err(CallError::Rpc(error)) => Err(error),
                 Err(CallError::Closed) => return,
                 Err(CallError::Unreadable(why)) => Err(unreadable(&why)),
+                Err(CallError::Unrepresentable(what)) => Err(unrepresentable(what)),
                 Err(CallError::TooLarge { what, limit, actual }) => Err(too_large(what, limit, actual)),
             };
             thread.answered(client, id, response).await;
@@ -187,6 +192,10 @@ impl AttachedClient for Client {
         }
     }
 
+    fn thread_gone(&self, thread: &ThreadId) {
+        drop(self.detached_from(thread));
+    }
+
     fn invalid_answer(&self, params: &InteractionInvalidAnswerParams) {
         let _ = self.peer.notify::<InteractionInvalidAnswer>(params);
     }
@@ -195,6 +204,10 @@ impl AttachedClient for Client {
 fn unreadable(why: &str) -> RpcError {
     let detail = ErrorDetail::InvalidRequest { reason: "unreadable_answer".to_owned() };
     RpcError::new(detail, format!("The answer could not be read: {why}."))
+}
+
+fn unrepresentable(what: String) -> RpcError {
+    RpcError::new(ErrorDetail::InvalidRequest { reason: UNREPRESENTABLE_RESULT.to_owned() }, what)
 }
 
 fn too_large(what: &str, limit: u64, actual: u64) -> RpcError {

@@ -3,7 +3,7 @@
 //! Nothing is queued here. Who reads slowly is served from the log instead of memory, and is never cut off for it.
 
 use std::{
-    collections::{HashMap, HashSet, VecDeque},
+    collections::{BTreeMap, HashMap, HashSet, VecDeque},
     sync::{Arc, Mutex, PoisonError, Weak},
     time::Duration,
 };
@@ -12,7 +12,8 @@ use bytes::{Bytes, BytesMut};
 use futures::future::BoxFuture;
 use ropewalk_peer::{Feed, notification_line};
 use ropewalk_protocol::{
-    DataChanged, DataChangedParams, DataKind, InstanceId, Seq, ThreadId, Timestamp,
+    DataChanged, DataChangedParams, DataKind, InstanceId, RpcError, Seq, ThreadId, ThreadUnsubscribed,
+    ThreadUnsubscribedParams, Timestamp,
     limits::{OUTBOX_BYTES, SUBSCRIPTIONS},
 };
 use tokio::sync::Notify;
@@ -39,6 +40,8 @@ struct Inner {
     followed: HashMap<ThreadId, Followed>,
     ready: VecDeque<ThreadId>,
     is_ready: HashSet<ThreadId>,
+    /// Threads that are followed no more, of which the client is still to be told so.
+    lost: BTreeMap<ThreadId, ThreadUnsubscribedParams>,
     wants: Wants,
     wants_changes: bool,
     changes: Option<DataChangedParams>,
@@ -64,6 +67,7 @@ impl EventFeed {
                 followed: HashMap::new(),
                 ready: VecDeque::new(),
                 is_ready: HashSet::new(),
+                lost: BTreeMap::new(),
                 wants: Wants { deltas: true, progress: true },
                 wants_changes: false,
                 changes: None,
@@ -103,6 +107,7 @@ impl EventFeed {
             }
             let followed = Followed { thread: thread.clone(), cursor: Cursor::after(after) };
             inner.followed.insert(thread.id().clone(), followed);
+            inner.lost.remove(thread.id());
         }
         let me: Weak<dyn Subscriber> = Arc::downgrade(self) as Weak<dyn Subscriber>;
         thread.bus().subscribe(me);
@@ -112,7 +117,12 @@ impl EventFeed {
 
     /// Follows a thread no more.
     pub fn unfollow(self: &Arc<Self>, thread: &ThreadId) {
-        if let Some(followed) = self.lock().followed.remove(thread) {
+        let followed = {
+            let mut inner = self.lock();
+            inner.lost.remove(thread);
+            inner.followed.remove(thread)
+        };
+        if let Some(followed) = followed {
             let me: Weak<dyn Subscriber> = Arc::downgrade(self) as Weak<dyn Subscriber>;
             followed.thread.bus().unsubscribe(&me);
         }
@@ -172,7 +182,7 @@ impl EventFeed {
             match self.changes_due_in() {
                 Some(wait) => {
                     let sleep = self.clock.sleep(wait);
-                    tokio::select! { () = news => {}, () = sleep => {} }
+                    tokio::select! { biased; () = news => {}, () = sleep => {} }
                 }
                 None => news.await,
             }
@@ -182,6 +192,9 @@ impl EventFeed {
     /// What comes next of the threads that have something new, the longest waiting first.
     async fn events(&self) -> Option<Bytes> {
         loop {
+            if let Some(line) = self.take_lost() {
+                return Some(line);
+            }
             let (thread, batch, next_seq) = self.look()?;
             match batch {
                 Batch::Nothing => {}
@@ -211,20 +224,29 @@ impl EventFeed {
         };
         let (thread, next_seq) = (followed.thread.clone(), followed.cursor.next_seq);
         let batch = thread.bus().next(&mut followed.cursor, &id, now, wants, OUTBOX_BYTES as usize);
-        if !matches!(batch, Batch::Nothing) {
-            inner.make_ready(&id);
+        match batch {
+            // All that there was of a deleted thread has been given out.
+            Batch::Nothing if thread.is_deleted() => inner.lose(&id, RpcError::not_found("thread", &id)),
+            Batch::Nothing => {}
+            Batch::Lines(_) | Batch::FromLog(_) => inner.make_ready(&id),
         }
         Some((thread, batch, next_seq))
     }
 
     /// Reads events the hot end has no more of. The cursor moves only with what is given out.
     async fn read_log(&self, thread: &ThreadHandle, next_seq: Seq, last: Seq) -> Option<Bytes> {
+        if thread.is_deleted() {
+            // Its log is gone: whoever was behind is told that, and hears no more of it.
+            self.lock().lose(thread.id(), RpcError::not_found("thread", thread.id()));
+            return None;
+        }
         let read = thread.event_lines(next_seq, last, OUTBOX_BYTES as usize).await;
         let (chunk, reached) = match read {
             Ok(read) => read,
             Err(error) => {
-                tracing::error!(thread = %thread.id(), %error, "events could not be read; the thread is followed no more");
-                self.lock().followed.remove(thread.id());
+                let error = if thread.is_deleted() { RpcError::not_found("thread", thread.id()) } else { error };
+                tracing::warn!(thread = %thread.id(), %error, "events could not be read; the thread is followed no more");
+                self.lock().lose(thread.id(), error);
                 return None;
             }
         };
@@ -241,6 +263,16 @@ impl EventFeed {
         followed.cursor.next_seq = reached + 1;
         inner.make_ready(thread.id());
         Some(chunk)
+    }
+
+    /// The word that a thread is followed no more. Behind every event of it that was given out, and held as those are.
+    fn take_lost(&self) -> Option<Bytes> {
+        let mut inner = self.lock();
+        if inner.holds > 0 {
+            return None;
+        }
+        let (_, lost) = inner.lost.pop_first()?;
+        notification_line::<ThreadUnsubscribed>(&lost).ok()
     }
 
     fn take_changes(&self) -> Option<Bytes> {
@@ -267,6 +299,13 @@ impl EventFeed {
 }
 
 impl Inner {
+    /// Follows a thread no more, because of what is said.
+    fn lose(&mut self, id: &ThreadId, error: RpcError) {
+        let Some(followed) = self.followed.remove(id) else { return };
+        let after = followed.cursor.next_seq.saturating_sub(1);
+        self.lost.insert(id.clone(), ThreadUnsubscribedParams { thread_id: id.clone(), after, error });
+    }
+
     fn make_ready(&mut self, id: &ThreadId) {
         if self.is_ready.insert(id.clone()) {
             self.ready.push_back(id.clone());

@@ -1,6 +1,9 @@
 //! Tests of the events an attached client is sent.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
 
 use ropewalk_peer::Feed as _;
 use ropewalk_protocol::DataKind;
@@ -32,11 +35,13 @@ async fn sent(feed: &EventFeed) -> Vec<Value> {
     }
 }
 
-/// Types of events, each with its place: `seq`, or `after` for what is not stored.
+/// Types of events, each with its place: `seq`, or `after` for what is not stored. A thread that is followed no more is
+/// `lost`.
 fn brief(lines: &[Value]) -> Vec<String> {
     let name = |line: &Value| {
         let place = line.get("seq").unwrap_or(&line["after"]);
-        format!("{} {place}", line["event"]["type"].as_str().unwrap())
+        let lost = || format!("lost: {}", line["error"]["data"]["kind"].as_str().unwrap());
+        format!("{} {place}", line["event"]["type"].as_str().map_or_else(lost, ToOwned::to_owned))
     };
     lines.iter().map(name).collect()
 }
@@ -173,4 +178,65 @@ async fn changes_of_lists_are_told_at_most_four_times_a_second_and_merged() {
     feed.changed(4, &[DataKind::Run], &(0..101).map(|id| format!("run-{id}")).collect::<Vec<_>>(), None);
     life.clock.advance(SECOND);
     assert_eq!(sent(&feed).await, [json!({"seq": 4, "kinds": ["run"]})]);
+}
+
+async fn delete(life: &Life, thread: &ThreadHandle) {
+    let by = Person::new("in-A").end.client_ref().clone();
+    let deletion = crate::engine::Deletion { dry_run: false, expected_revision: None, by, operation: None };
+    soon(life.engine().delete_thread(thread.id(), deletion)).await.unwrap();
+}
+
+#[tokio::test]
+async fn k36_who_follows_a_thread_that_is_deleted_is_sent_its_end_and_told_that_it_is_gone() {
+    let mut life = Life::first().await;
+    let thread = started(&life).await;
+    begin(&thread, "go").await;
+    let _asked = life.asked().await;
+    let (prompt, slow) = (feed(&life), feed(&life));
+    prompt.follow(&thread, 4);
+    delete(&life, &thread).await;
+    assert_eq!(brief(&sent(&prompt).await), ["runCompleted 5", "lost: notFound 5"]);
+    assert!(sent(&prompt).await.is_empty());
+    // Whoever asks for what only the log had is not kept busy with a log that is gone.
+    slow.follow(&thread, 0);
+    assert!(brief(&sent(&slow).await).last().unwrap().starts_with("lost: notFound "));
+    assert!(sent(&slow).await.is_empty());
+}
+
+#[tokio::test]
+async fn k36_who_follows_a_log_that_cannot_be_read_is_told_where_it_ended_and_may_follow_again() {
+    let mut life = Life::first().await;
+    let thread = started(&life).await;
+    let run = begin(&thread, "go").await;
+    let line = "x".repeat(200_000);
+    life.asked().await.ends(&line);
+    life.ended(&thread, &run).await;
+    let feed = feed(&life);
+    life.store.is_unreadable.store(true, Ordering::SeqCst);
+    let hold = feed.hold();
+    feed.follow(&thread, 1);
+    assert!(sent(&feed).await.is_empty(), "it is said behind the answer, as events are");
+    drop(hold);
+    let lines = sent(&feed).await;
+    assert_eq!(brief(&lines), ["lost: unavailable 1"], "nothing comes in silence");
+    assert_eq!(lines[0]["threadId"], thread.id().as_str());
+    assert!(lines[0]["error"]["message"].as_str().unwrap().contains("input/output error"), "{}", lines[0]);
+    begin(&thread, "more").await;
+    assert!(sent(&feed).await.is_empty(), "what is lost is lost as a whole");
+    life.store.is_unreadable.store(false, Ordering::SeqCst);
+    feed.follow(&thread, 1);
+    let again = brief(&sent(&feed).await);
+    assert_eq!((again[0].as_str(), again.iter().any(|line| line.starts_with("lost"))), ("branchUpdated 2", false));
+}
+
+#[tokio::test]
+async fn deleted_threads_do_not_count_among_those_a_connection_follows() {
+    let life = Life::first().await;
+    let feed = feed(&life);
+    for _ in 0..ropewalk_protocol::limits::SUBSCRIPTIONS + 3 {
+        let thread = started(&life).await;
+        assert!(feed.follow(&thread, 2));
+        delete(&life, &thread).await;
+        assert_eq!(brief(&sent(&feed).await), ["lost: notFound 2"]);
+    }
 }

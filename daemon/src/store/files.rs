@@ -4,8 +4,11 @@ use std::{
     fs::{self, DirBuilder, File, OpenOptions, Permissions},
     io::{self, Write as _},
     os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _},
-    path::Path,
+    path::{Path, PathBuf},
 };
+
+/// What a file is called behind its name before it is whole.
+pub(crate) const UNFINISHED: &str = ".new";
 
 /// Makes a directory of mode 0700, with its parents, or takes that mode for one that is there.
 pub(crate) fn private_dir(path: &Path) -> io::Result<()> {
@@ -30,13 +33,8 @@ pub(crate) fn sync_dir(path: &Path) -> io::Result<()> {
 /// Replaces a file as a whole: after a crash it holds the old bytes or the new ones. Mode 0600.
 pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let directory = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
-    let mut name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_owned();
-    name.push(".new");
-    let new = directory.join(name);
-    match fs::remove_file(&new) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
+    let new = with_ending(path, UNFINISHED);
+    remove_if_there(&new)?;
     let written = private_new(&new).and_then(|mut file| {
         file.write_all(bytes)?;
         file.sync_all()
@@ -46,6 +44,22 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
         let _ = fs::remove_file(&new);
     })?;
     sync_dir(directory)
+}
+
+/// A path with something behind its file's name.
+pub(crate) fn with_ending(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    name.into()
+}
+
+/// Removes a file. Whether it was there.
+pub(crate) fn remove_if_there(path: &Path) -> io::Result<bool> {
+    match fs::remove_file(path) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
 }
 
 /// Bytes of all files below a directory; what cannot be read counts nothing.

@@ -1,16 +1,16 @@
 //! The first line of every log: what it is, in which version, and which log it is.
 
-use std::fmt::Write as _;
-
 use rand::RngCore;
 use serde::{Deserialize, Serialize};
 
-use super::{LogName, StoreError};
+use super::{LogName, StoreError, blobs::hex};
 
 const FORMAT: &str = "ropewalk-log";
 
-/// The version of logs this build writes, and the newest it reads.
-pub(super) const LOG_VERSION: u64 = 1;
+/// The version of logs this build writes, and the newest it reads. Logs of older ones are migrated before they are used.
+///
+/// 1: every record as a whole in its line. 2: long strings out of line, named by the line's `blobs`.
+pub(super) const LOG_VERSION: u64 = 2;
 
 /// The longest first line, in bytes.
 pub(super) const MAX_HEADER_BYTES: usize = 512;
@@ -20,7 +20,7 @@ pub(super) const MAX_HEADER_BYTES: usize = 512;
 #[serde(rename_all = "camelCase")]
 pub(super) struct Header {
     format: String,
-    version: u64,
+    pub(super) version: u64,
     kind: String,
     /// Random, and new whenever the log is rewritten, so that no index mistakes one file for another.
     pub(super) log_id: String,
@@ -31,11 +31,7 @@ impl Header {
     pub(super) fn new(log: &LogName) -> Self {
         let mut random = [0_u8; 16];
         rand::rng().fill_bytes(&mut random);
-        let log_id = random.iter().fold(String::with_capacity(32), |mut text, byte| {
-            let _ = write!(text, "{byte:02x}");
-            text
-        });
-        Self { format: FORMAT.to_owned(), version: LOG_VERSION, kind: log.kind().to_owned(), log_id }
+        Self { format: FORMAT.to_owned(), version: LOG_VERSION, kind: log.kind().to_owned(), log_id: hex(&random) }
     }
 
     /// Appends the header as one line with its newline.

@@ -1,65 +1,66 @@
 //! The twin in memory: the same behaviour without a disk, with places to fail and crashes to survive.
 
+mod blobs;
+mod log;
+mod rewrite;
+mod seam;
+
 use std::{
     collections::{BTreeMap, HashMap},
     fmt,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use futures::future::{self, BoxFuture, FutureExt as _};
-use ropewalk_protocol::Seq;
+use ropewalk_protocol::{BlobId, Seq};
 
+use self::log::MemoryLog;
 use super::{
-    Commit, FailPoint, Key, LogName, Projector, Record, RowChange, Rows, Scan, Store, StoreError, StoreSizes,
-    header::Header,
-    record::{decode, encode, peek_seq},
+    Commit, FailPoint, Key, LogName, Projector, Record, RowChange, Rows, Scan, StoreError,
+    blobs::{Pins, blob_id, reference_rows},
+    outline::Outlined,
+    record::{Line, decode, encode},
     rows::scan_map,
 };
 
-/// A store in memory. Commits are made while [`Store::commit`] is called, so that a simulation has one order.
+/// A store in memory. Commits are made while [`super::Store::commit`] is called, so that a simulation has one order.
 pub struct MemoryStore {
     state: Mutex<State>,
     projector: Option<Arc<dyn Projector>>,
+    pins: Arc<Pins>,
 }
 
 #[derive(Clone, Default)]
 struct State {
     logs: HashMap<LogName, MemoryLog>,
+    blobs: HashMap<BlobId, Arc<[u8]>>,
     rows: BTreeMap<Key, Vec<u8>>,
     next_failure: Option<FailPoint>,
     degraded: Option<String>,
-}
-
-#[derive(Clone)]
-struct MemoryLog {
-    /// Every record as the line it would be on disk.
-    lines: Vec<Arc<[u8]>>,
-    next_seq: Seq,
-    bytes: u64,
-    /// How many lines the rows contain.
-    applied: usize,
-    /// Why the log has to be cut before it takes anything.
-    uncut: Option<StoreError>,
-    /// The line and the byte from which nothing can be read.
-    damaged: Option<(usize, u64)>,
+    /// How much room a test leaves; without it there is enough.
+    free_bytes: Option<u64>,
 }
 
 impl MemoryStore {
     /// An empty store. Without a projector, rows that the index misses are not made up for.
     #[must_use]
     pub fn new() -> Self {
-        Self { state: Mutex::default(), projector: None }
+        Self { state: Mutex::default(), projector: None, pins: Arc::default() }
     }
 
     /// An empty store that works out the rows of records its index missed, as the one on disk does.
     #[must_use]
     pub fn with_projector(projector: Arc<dyn Projector>) -> Self {
-        Self { state: Mutex::default(), projector: Some(projector) }
+        Self { projector: Some(projector), ..Self::new() }
     }
 
     /// Makes the next commit that comes to `point` fail there.
     pub fn fail_next(&self, point: FailPoint) {
         self.lock().next_failure = Some(point);
+    }
+
+    /// Leaves so much room on its disk, or enough again.
+    pub fn leave_room(&self, free_bytes: Option<u64>) {
+        self.lock().free_bytes = free_bytes;
     }
 
     /// Changes a byte of the record that holds event `seq`, as a bad disk would.
@@ -76,6 +77,14 @@ impl MemoryStore {
         log.lines[at] = line.into();
     }
 
+    /// Loses a payload, as a bad disk would.
+    ///
+    /// # Panics
+    /// When there is no such payload.
+    pub fn lose_blob(&self, blob: &BlobId) {
+        self.lock().blobs.remove(blob).expect("the payload that a test loses is there");
+    }
+
     /// What a new process would find: every durable record, no pending failure, and rows that follow from the records.
     #[must_use]
     pub fn crash(&self) -> Self {
@@ -85,9 +94,11 @@ impl MemoryStore {
         for log in state.logs.values_mut() {
             log.uncut = None;
         }
-        let store = Self { state: Mutex::new(state), projector: self.projector.clone() };
-        store.lock().catch_up(store.projector.as_deref());
-        store
+        state.catch_up(self.projector.as_deref());
+        state.forget_logs_that_are_gone();
+        let everything = state.blobs.keys().cloned().collect();
+        state.sweep(everything, &Pins::default());
+        Self { state: Mutex::new(state), projector: self.projector.clone(), pins: Arc::default() }
     }
 
     /// As [`MemoryStore::crash`], with an index that has to be built from the logs alone.
@@ -125,13 +136,15 @@ impl State {
     fn commit(&mut self, commit: Commit, projector: Option<&dyn Projector>) -> Option<Result<(), StoreError>> {
         let name = commit.log;
         let mut log = self.logs.remove(&name).unwrap_or_else(|| MemoryLog::new(&name));
-        let appended = self.append(&mut log, &name, &commit.records);
+        let outlined: Vec<Outlined<'_>> = commit.records.iter().map(Outlined::new).collect();
+        let appended = self.append(&mut log, &name, &outlined);
         let is_new = log.lines.is_empty();
         let applied = log.applied + commit.records.len();
         match appended {
             Some(Ok(())) if self.degraded.is_none() && self.take_failure(&[FailPoint::Index]).is_none() => {
                 log.applied = applied;
                 self.apply(commit.rows);
+                self.apply(outlined.iter().flat_map(|outlined| reference_rows(&name, &outlined.names)).collect());
             }
             Some(Ok(())) => self.degraded = Some("the index cannot be used: input/output error".to_owned()),
             _ => {}
@@ -146,7 +159,12 @@ impl State {
         appended
     }
 
-    fn append(&mut self, log: &mut MemoryLog, name: &LogName, records: &[Record]) -> Option<Result<(), StoreError>> {
+    fn append(
+        &mut self,
+        log: &mut MemoryLog,
+        name: &LogName,
+        records: &[Outlined<'_>],
+    ) -> Option<Result<(), StoreError>> {
         if let Some((_, offset)) = log.damaged {
             return Some(Err(StoreError::Damaged { log: name.to_string(), offset }));
         }
@@ -158,7 +176,7 @@ impl State {
         }
         let write = |cause: &str, full| StoreError::Write { log: name.to_string(), cause: cause.to_owned(), full };
         let mut next_seq = log.next_seq;
-        for record in records {
+        for record in records.iter().map(|outlined| &outlined.record) {
             if record.n != next_seq {
                 return Some(Err(write(
                     &format!("a record has the number {} where {next_seq} belongs", record.n),
@@ -167,7 +185,16 @@ impl State {
             }
             next_seq = record.next_seq();
         }
-        use FailPoint::{Append, Cut, Full, HangAfterSync, HangBeforeSync, Sync};
+        use FailPoint::{Append, Blob, Cut, Full, FullButForReserve, HangAfterSync, HangBeforeSync, Sync};
+        // Its reserve is whatever a test says.
+        self.take_failure(&[FullButForReserve]);
+        let mut payloads = records.iter().flat_map(|outlined| &outlined.payloads).peekable();
+        if payloads.peek().is_some() && self.take_failure(&[Blob]).is_some() {
+            return Some(Err(write("input/output error", false)));
+        }
+        for payload in payloads {
+            self.blobs.entry(blob_id(payload)).or_insert_with(|| payload.as_slice().into());
+        }
         let failure = self.take_failure(&[Append, Full, Sync, Cut, HangAfterSync, HangBeforeSync]);
         match failure {
             Some(HangBeforeSync) => return None,
@@ -180,9 +207,9 @@ impl State {
             _ => {}
         }
         let durable = log.bytes;
-        for record in records {
+        for outlined in records {
             let mut line = Vec::new();
-            encode(record, durable, &mut line);
+            encode(outlined, durable, &mut line);
             log.bytes += line.len() as u64;
             line.pop();
             log.lines.push(line.into());
@@ -214,10 +241,15 @@ impl State {
         let mut names: Vec<LogName> = self.logs.keys().cloned().collect();
         names.sort();
         for name in names {
+            if projector.is_removed(&name, &BaseRows(&self.rows)).unwrap_or(false) {
+                continue;
+            }
             while let Some((at, line)) = self.logs.get(&name).and_then(MemoryLog::first_missing) {
                 let changes = decode(&line).and_then(|line| {
-                    let rows = BaseRows(&self.rows);
-                    projector.project(&name, &line.record, &rows)
+                    let references = reference_rows(&name, &line.names);
+                    let record = line.whole(&|id, _| self.blob(id)).map_err(|trouble| format!("{trouble:?}"))?;
+                    let changes = projector.project(&name, &record, &BaseRows(&self.rows))?;
+                    Ok([changes, references].concat())
                 });
                 let Some(log) = self.logs.get_mut(&name) else { break };
                 match changes {
@@ -234,52 +266,39 @@ impl State {
         }
     }
 
+    fn remove(&mut self, name: &LogName) -> Result<(), StoreError> {
+        if self.take_failure(&[FailPoint::Unlink]).is_some() {
+            let cause = "input/output error".to_owned();
+            return Err(StoreError::Write { log: name.to_string(), cause, full: false });
+        }
+        self.logs.remove(name);
+        Ok(())
+    }
+
     fn read(&mut self, name: &LogName, from: Seq, max_bytes: usize) -> Result<Vec<Arc<Record>>, StoreError> {
-        let Some(log) = self.logs.get_mut(name) else { return Ok(Vec::new()) };
+        let Some(log) = self.logs.get(name) else { return Ok(Vec::new()) };
         let mut records = Vec::new();
-        let mut bytes = 0;
+        let mut bytes = 0_usize;
+        let mut damaged = log.damaged;
         for at in log.first_holding(from)..log.damaged.map_or(log.lines.len(), |(line, _)| line) {
-            let Ok(line) = decode(&log.lines[at]) else {
-                log.damaged = Some((at, log.offset_of(at)));
-                break;
-            };
-            bytes += log.lines[at].len();
+            let line = decode(&log.lines[at]).ok();
+            bytes += log.lines[at].len() + line.as_ref().map_or(0, Line::outlined_bytes);
             if bytes > max_bytes && !records.is_empty() {
                 break;
             }
-            records.push(Arc::new(line.record));
+            let Some(record) = line.and_then(|line| line.whole(&|id, _| self.blob(id)).ok()) else {
+                damaged = Some((at, log.offset_of(at)));
+                break;
+            };
+            records.push(Arc::new(record));
         }
-        match log.damaged {
+        if let Some(log) = self.logs.get_mut(name) {
+            log.damaged = damaged;
+        }
+        match damaged {
             Some((_, offset)) if records.is_empty() => Err(StoreError::Damaged { log: name.to_string(), offset }),
             _ => Ok(records),
         }
-    }
-}
-
-impl MemoryLog {
-    fn new(name: &LogName) -> Self {
-        let mut header = Vec::new();
-        Header::new(name).encode(&mut header);
-        Self { lines: Vec::new(), next_seq: 1, bytes: header.len() as u64, applied: 0, uncut: None, damaged: None }
-    }
-
-    /// The first line that holds `seq`, counting a line without events as holding the one after it.
-    fn first_holding(&self, seq: Seq) -> usize {
-        let first_from = self.lines.partition_point(|line| peek_seq(line).unwrap_or(0) < seq);
-        let before = first_from.checked_sub(1).filter(|at| {
-            let next = self.lines.get(at + 1).and_then(|line| peek_seq(line)).unwrap_or(self.next_seq);
-            next > seq
-        });
-        before.unwrap_or(first_from)
-    }
-
-    fn first_missing(&self) -> Option<(usize, Arc<[u8]>)> {
-        let end = self.damaged.map_or(self.lines.len(), |(line, _)| line);
-        (self.applied < end).then(|| (self.applied, Arc::clone(&self.lines[self.applied])))
-    }
-
-    fn offset_of(&self, at: usize) -> u64 {
-        self.bytes - self.lines[at..].iter().map(|line| line.len() as u64 + 1).sum::<u64>()
     }
 }
 
@@ -293,46 +312,5 @@ impl Rows for BaseRows<'_> {
 
     fn scan(&self, scan: &Scan) -> Result<Vec<(Key, Vec<u8>)>, StoreError> {
         Ok(scan_map(self.0, scan, |key, value| (key.clone(), value.clone())))
-    }
-}
-
-impl Rows for MemoryStore {
-    fn get(&self, key: &Key) -> Result<Option<Vec<u8>>, StoreError> {
-        BaseRows(&self.lock().rows).get(key)
-    }
-
-    fn scan(&self, scan: &Scan) -> Result<Vec<(Key, Vec<u8>)>, StoreError> {
-        BaseRows(&self.lock().rows).scan(scan)
-    }
-}
-
-impl Store for MemoryStore {
-    fn commit(&self, commit: Commit) -> BoxFuture<'static, Result<(), StoreError>> {
-        match self.lock().commit(commit, self.projector.as_deref()) {
-            Some(answer) => future::ready(answer).boxed(),
-            None => future::pending().boxed(),
-        }
-    }
-
-    fn read(
-        &self,
-        log: &LogName,
-        from: Seq,
-        max_bytes: usize,
-    ) -> BoxFuture<'static, Result<Vec<Arc<Record>>, StoreError>> {
-        future::ready(self.lock().read(log, from, max_bytes)).boxed()
-    }
-
-    fn sizes(&self) -> StoreSizes {
-        let state = self.lock();
-        StoreSizes { log_bytes: state.logs.values().map(|log| log.bytes).sum(), ..StoreSizes::default() }
-    }
-
-    fn degraded(&self) -> Option<String> {
-        self.lock().degraded.clone()
-    }
-
-    fn flush(&self) -> BoxFuture<'static, Result<(), StoreError>> {
-        future::ready(Ok(())).boxed()
     }
 }

@@ -3,32 +3,47 @@
 //! Logs are the truth; rows are an index that can be rebuilt from them. [`DiskStore`] keeps plain logs with sled as
 //! their index, [`MemoryStore`] is its twin for tests.
 
+mod backup;
+mod blobs;
 mod disk;
+mod error;
 mod fault;
 pub(crate) mod files;
 mod header;
 mod key;
+mod late;
 mod memory;
 mod operation;
+mod outline;
+mod progress;
 mod record;
 mod rows;
 #[cfg(test)]
 mod tests;
 
-use std::{fmt, sync::Arc};
+use std::{fmt, path::Path, sync::Arc};
 
 use futures::future::BoxFuture;
-use ropewalk_protocol::{Seq, ThreadId, TranscriptId};
+use ropewalk_protocol::{BlobId, CheckResult, Seq, ThreadId, Timestamp, TranscriptId};
 
-pub use disk::DiskStore;
+pub use backup::BackupSize;
+pub use blobs::Pin;
+pub use disk::{DiskStore, Restored, refuse_unknown, restore};
+pub use error::StoreError;
 pub use fault::FailPoint;
 pub use key::{Key, keys};
+pub use late::LateStore;
 pub use memory::MemoryStore;
-pub use operation::OperationRow;
+pub use operation::{OperationRow, expired_before, expiry, next_to_expire};
+pub use progress::Progress;
 pub use record::{OperationRecord, Record};
+pub use rows::keys_below;
 
 /// The version of the log format this build writes.
 pub const FORMAT_VERSION: u64 = header::LOG_VERSION;
+
+/// Under this much room on its disk a home takes no new work (ruling 43).
+pub const NEEDED_BYTES: u64 = 16 * 1024 * 1024;
 
 /// Which log.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -48,6 +63,15 @@ impl LogName {
             Self::Daemon => "daemon",
             Self::Thread(_) => "thread",
             Self::Transcript(_) => "transcript",
+        }
+    }
+
+    /// Its id; the daemon's log has none.
+    fn id(&self) -> &str {
+        match self {
+            Self::Daemon => "",
+            Self::Thread(id) => id,
+            Self::Transcript(id) => id,
         }
     }
 }
@@ -82,53 +106,13 @@ pub struct Commit {
     pub rows: Vec<RowChange>,
 }
 
-/// Why the store could not do something.
-#[derive(Clone, Debug, thiserror::Error)]
-pub enum StoreError {
-    /// An append or its sync failed; nothing of the commit is there.
-    #[error("the log {log} could not be written: {cause}")]
-    Write {
-        /// Which log.
-        log: String,
-        /// What the system said.
-        cause: String,
-        /// Whether the disk is full.
-        full: bool,
-    },
-    /// A file could not be read.
-    #[error("{what} could not be read: {cause}")]
-    Read {
-        /// What was read.
-        what: String,
-        /// What the system said.
-        cause: String,
-    },
-    /// A log is damaged at a place that was acknowledged; it can be read up to there and takes no new records.
-    #[error("the log {log} is damaged at byte {offset}")]
-    Damaged {
-        /// Which log.
-        log: String,
-        /// Where.
-        offset: u64,
-    },
-    /// A log or home of a version this build does not know.
-    #[error("{what} has format version {found}, and this build knows up to {known}")]
-    Version {
-        /// What was opened.
-        what: String,
-        /// Its version.
-        found: u64,
-        /// Ours.
-        known: u64,
-    },
-    /// Another process holds the home.
-    #[error("the home {home} is in use{}", holder.map(|pid| format!(" by process {pid}")).unwrap_or_default())]
-    InUse {
-        /// The home.
-        home: String,
-        /// The holder's pid.
-        holder: Option<u32>,
-    },
+/// A part of a payload that is out of line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BlobPart {
+    /// The bytes that were asked for.
+    pub bytes: Vec<u8>,
+    /// The length of the whole payload.
+    pub total_bytes: u64,
 }
 
 /// How much there is on disk.
@@ -157,6 +141,32 @@ pub struct Scan {
     pub limit: usize,
 }
 
+/// Says what of a log is still needed: it is shown every record in order, and is then asked about each in the same order.
+pub trait Sieve: Send {
+    /// Shows it a record.
+    fn see(&mut self, record: &Record);
+
+    /// What is still needed of the record that was shown as the `at`-th, from 0; `None` when nothing of it is.
+    fn keep(&self, at: usize, record: &Record) -> Option<Record>;
+}
+
+/// How much of a log is needed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sifted {
+    /// Bytes of the log.
+    pub bytes: u64,
+    /// Bytes that it would have, or has now, with nothing but what is needed.
+    pub needed_bytes: u64,
+}
+
+impl Sifted {
+    /// Bytes of the log that nothing needs. Written anew a log may be a few bytes longer than it was; then none are.
+    #[must_use]
+    pub const fn dead_bytes(&self) -> u64 {
+        self.bytes.saturating_sub(self.needed_bytes)
+    }
+}
+
 /// Works out the rows of a log's records, for logs that are ahead of the index.
 ///
 /// `rows` reads the index as it is with every record before this one applied.
@@ -166,6 +176,15 @@ pub trait Projector: Send + Sync + 'static {
     /// # Errors
     /// A sentence, when the record cannot be understood.
     fn project(&self, log: &LogName, record: &Record, rows: &dyn Rows) -> Result<Vec<RowChange>, String>;
+
+    /// Whether a log is one that the daemon's log says is deleted. What is left of such a log leads to no rows, and
+    /// nobody misses it.
+    ///
+    /// # Errors
+    /// When the index cannot be read.
+    fn is_removed(&self, _log: &LogName, _rows: &dyn Rows) -> Result<bool, StoreError> {
+        Ok(false)
+    }
 }
 
 /// Reading the index.
@@ -200,12 +219,116 @@ pub trait Store: Rows + 'static {
         max_bytes: usize,
     ) -> BoxFuture<'static, Result<Vec<Arc<Record>>, StoreError>>;
 
+    /// Resolves when a log's rows follow from all of its records, or those of all logs do. At once, but for a store that
+    /// is still reading at the start: a log that is waited for here is read next. Until then nothing is to be done with
+    /// the log, and nothing of it is committed or read.
+    ///
+    /// # Errors
+    /// Why the log cannot be read; `Starting`, when the store is closed before it is.
+    fn compared(&self, _log: Option<&LogName>) -> BoxFuture<'static, Result<(), StoreError>> {
+        Box::pin(std::future::ready(Ok(())))
+    }
+
+    /// Whether logs are still being read at the start.
+    fn is_comparing(&self) -> bool {
+        false
+    }
+
+    /// What is wrong with a log of which acknowledged records cannot be read, by what the index knows; nothing for one
+    /// that is well, or not there.
+    fn damage(&self, _log: &LogName) -> Option<StoreError> {
+        None
+    }
+
+    /// Keeps a payload out of line, once however often it is put. When it resolves with `Ok`, the payload is durable,
+    /// and it stays until the pin is dropped and no record names it. Text is kept as it is, so that a person can read it.
+    ///
+    /// # Errors
+    /// When it cannot be written, or there is no room for what need not be stored.
+    fn put_blob(&self, bytes: Vec<u8>) -> BoxFuture<'static, Result<Pin, StoreError>>;
+
+    /// A part of a payload and the length of the whole: at most `limit` bytes from byte `offset` on, fewer only at the
+    /// end. `None` when nobody knows such a payload.
+    ///
+    /// # Errors
+    /// `Read`, when a payload that a record names is missing, damaged or cannot be read.
+    fn read_blob(
+        &self,
+        blob: &BlobId,
+        offset: u64,
+        limit: usize,
+    ) -> BoxFuture<'static, Result<Option<BlobPart>, StoreError>>;
+
+    /// Forgets which payloads a log needed that is gone for good, and removes those that no other log needs. To be called
+    /// once the log's file is removed and the record that says so is durable (rulings 41 and 42). Called again, it does
+    /// nothing.
+    ///
+    /// # Errors
+    /// When the index cannot be read or written; the next start tries again.
+    fn release_blobs(&self, log: &LogName) -> BoxFuture<'static, Result<(), StoreError>>;
+
+    /// Removes a log for good. When it resolves with `Ok`, neither its file nor its place in the index comes back after
+    /// a power cut, and what it took is free; a log that is not there is no error. Rows are not its business: the record
+    /// that decided on the removal has taken them away, and [`Projector::is_removed`] knows of it. Whoever removes a log
+    /// has no commit to it under way and makes none afterwards.
+    ///
+    /// # Errors
+    /// When something of the log may be left. To be repeated, at the latest after the next start.
+    fn remove(&self, log: &LogName) -> BoxFuture<'static, Result<(), StoreError>>;
+
+    /// How much of a log its sieve would keep.
+    ///
+    /// # Errors
+    /// When the log cannot be read to its end.
+    fn sift(&self, log: &LogName, sieve: Box<dyn Sieve>) -> BoxFuture<'static, Result<Sifted, StoreError>>;
+
+    /// Writes a log anew with what its sieve keeps of it, for a log whose records have no events. Commits to it wait
+    /// meanwhile. After a crash it is the old log or the new one, whole; rows are as they were.
+    ///
+    /// # Errors
+    /// When the log cannot be read to its end or the new one not be written. The log is the old one then, or the new
+    /// one: nothing is lost.
+    fn rewrite(&self, log: &LogName, sieve: Box<dyn Sieve>) -> BoxFuture<'static, Result<Sifted, StoreError>>;
+
     /// How much there is on disk.
     fn sizes(&self) -> StoreSizes;
+
+    /// Whether new work may begin: asked before anything is started, submitted, declared or set. Results, settlements and
+    /// ends are committed whatever this says (ruling 43).
+    ///
+    /// # Errors
+    /// `NoRoom`, `ReadOnly` or `HomeGone`; `Read`, when the index has fallen too far behind.
+    fn room(&self) -> Result<(), StoreError>;
 
     /// What is wrong although everything works, such as an index that could not be written.
     fn degraded(&self) -> Option<String>;
 
+    /// Writes everything that is acknowledged at one moment into a new file of that absolute path, while work goes on.
+    /// The file is there whole and synced or not at all. Secrets are not part of the store, and so not of its backup.
+    ///
+    /// # Errors
+    /// `Refused` for a path that cannot be used, `File` when it cannot be written, `Busy` beside another one, `InMemory`
+    /// when nothing is on disk.
+    fn backup(&self, _path: &Path, _at: Timestamp) -> BoxFuture<'static, Result<BackupSize, StoreError>> {
+        Box::pin(std::future::ready(Err(StoreError::InMemory)))
+    }
+
+    /// Holds the index against what follows from the logs, row by row, and reads every log and every payload, while work
+    /// goes on.
+    ///
+    /// # Errors
+    /// As [`Store::backup`], and `Read` when no second index can be built.
+    fn check(&self) -> BoxFuture<'static, Result<CheckResult, StoreError>> {
+        Box::pin(std::future::ready(Err(StoreError::InMemory)))
+    }
+
     /// Writes everything down that is only a matter of speed (the index), before a clean exit.
     fn flush(&self) -> BoxFuture<'static, Result<(), StoreError>>;
+
+    /// Lets go of all that the store holds beyond memory, whoever still has the store: what it was given is finished, and
+    /// whatever is asked of it from then on is refused as `Closed`. When it resolves, the same home can be opened again. A
+    /// store that holds nothing beyond memory goes on as before.
+    fn close(&self) -> BoxFuture<'static, ()> {
+        Box::pin(std::future::ready(()))
+    }
 }

@@ -1,8 +1,13 @@
 //! One record of a log: everything one commit says about its thread, and the line it is written as.
 
-use ropewalk_protocol::{OperationId, Seq, Timestamp};
+use ropewalk_protocol::{BlobRef, OperationId, Seq, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
+
+use super::{
+    blobs::{BlobName, BlobTrouble, ReadBlob},
+    outline::{Outlined, outlined_bytes, put_back},
+};
 
 #[cfg(test)]
 mod tests;
@@ -14,6 +19,10 @@ pub struct Record {
     pub n: Seq,
     /// When.
     pub at: Timestamp,
+    /// The blobs its events name. Each is pinned until the record is committed or given up. Of the strings that the
+    /// store itself keeps out of line nobody outside of it knows.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub blobs: Vec<BlobRef>,
     /// The operation this record answers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub op: Option<OperationRecord>,
@@ -57,16 +66,44 @@ const SUM_BYTES: usize = SUM_START.len() + 8 + SUM_END.len();
 /// A line that was read and whose sum is right.
 #[derive(Debug)]
 pub(super) struct Line {
-    pub(super) record: Record,
+    /// The record with marks where strings are out of line; see [`Line::whole`].
+    record: Record,
+    /// The blobs it needs.
+    pub(super) names: Vec<BlobName>,
     /// The length of the log that was synced when the line was written.
     pub(super) durable: u64,
     pub(super) sum: u32,
 }
 
-/// Appends `record` as one line with its newline to `out`, and returns its sum.
+impl Line {
+    /// The sequence number of its first event, or of the next to come.
+    pub(super) const fn n(&self) -> Seq {
+        self.record.n
+    }
+
+    /// The sequence number of the event after it.
+    pub(super) fn next_seq(&self) -> Seq {
+        self.record.next_seq()
+    }
+
+    /// How many bytes the whole record takes beyond those of its line.
+    pub(super) fn outlined_bytes(&self) -> usize {
+        outlined_bytes(&self.names)
+    }
+
+    /// The record as it was committed, byte for byte.
+    ///
+    /// # Errors
+    /// When a string of it that is out of line is not to be had.
+    pub(super) fn whole(self, read: ReadBlob<'_>) -> Result<Record, BlobTrouble> {
+        put_back(self.record, &self.names, read)
+    }
+}
+
+/// Appends a record as one line with its newline to `out`, and returns its sum.
 ///
 /// Raw values are copied as they are; only a newline between their tokens, which would break the line, becomes a space.
-pub(super) fn encode(record: &Record, durable: u64, out: &mut Vec<u8>) -> u32 {
+pub(super) fn encode(outlined: &Outlined<'_>, durable: u64, out: &mut Vec<u8>) -> u32 {
     #[derive(Serialize)]
     struct Body<'a> {
         n: Seq,
@@ -74,12 +111,14 @@ pub(super) fn encode(record: &Record, durable: u64, out: &mut Vec<u8>) -> u32 {
         durable: u64,
         #[serde(skip_serializing_if = "Option::is_none")]
         op: Option<&'a OperationRecord>,
+        #[serde(skip_serializing_if = "<[_]>::is_empty")]
+        blobs: &'a [BlobName],
         facts: &'a [Box<RawValue>],
         events: &'a [Box<RawValue>],
     }
-    let Record { n, at, op, facts, events } = record;
+    let Record { n, at, op, facts, events, blobs: _ } = &*outlined.record;
     let start = out.len();
-    let body = Body { n: *n, at: *at, durable, op: op.as_ref(), facts, events };
+    let body = Body { n: *n, at: *at, durable, op: op.as_ref(), blobs: &outlined.names, facts, events };
     serde_json::to_writer(&mut *out, &body).expect("a record has only string keys and a Vec takes every write");
     out.pop();
     for byte in &mut out[start..] {
@@ -107,14 +146,18 @@ pub(super) fn decode(line: &[u8]) -> Result<Line, String> {
         durable: u64,
         op: Option<OperationRecord>,
         #[serde(default)]
+        blobs: Vec<BlobName>,
+        #[serde(default)]
         facts: Vec<Box<RawValue>>,
         #[serde(default)]
         events: Vec<Box<RawValue>>,
     }
     let sum = checked_sum(line).ok_or("its sum is wrong")?;
     let body: Body = serde_json::from_slice(line).map_err(|error| error.to_string())?;
-    let Body { n, at, durable, op, facts, events } = body;
-    Ok(Line { record: Record { n, at, op, facts, events }, durable, sum })
+    let Body { n, at, durable, op, blobs: names, facts, events } = body;
+    let named = names.iter().filter(|name| name.place.is_none());
+    let blobs = named.map(|name| BlobRef { blob_id: name.sha256.clone(), total_bytes: name.bytes }).collect();
+    Ok(Line { record: Record { n, at, blobs, op, facts, events }, names, durable, sum })
 }
 
 /// The sum a line ends with, whether or not it is right.

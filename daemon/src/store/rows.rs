@@ -50,6 +50,15 @@ pub(super) fn scan_map<V, T>(map: &BTreeMap<Key, V>, scan: &Scan, take: impl Fn(
     found
 }
 
+/// All keys that begin with `prefix`, in order.
+///
+/// # Errors
+/// When the index cannot be read.
+pub fn keys_below(rows: &dyn Rows, prefix: Key) -> Result<Vec<Key>, StoreError> {
+    let scan = Scan { prefix, after: None, reverse: false, limit: usize::MAX };
+    Ok(rows.scan(&scan)?.into_iter().map(|(key, _)| key).collect())
+}
+
 /// Changes that wait to be written, seen as if they were.
 pub(super) struct Overlay<'a> {
     base: &'a dyn Rows,

@@ -15,6 +15,15 @@ const FEWEST_CHARACTERS: u64 = 400;
 /// How often a cut is made shorter until its tokens fit as well.
 const ATTEMPTS: usize = 16;
 
+/// Whether [`cut_content`] leaves text of a content out.
+#[must_use]
+pub fn is_cut(content: &[Part], tokens: Option<u64>) -> bool {
+    match tokens {
+        None => !fits(content, None),
+        Some(budget) => !fits(&without_surplus_images(content.to_vec(), budget), tokens),
+    }
+}
+
 /// Cuts a content to [`limits::RESULT_CHARACTERS`] and, where the window is known, to `tokens`. Kept are the beginning and the
 /// end, and between them a marker that says how much was kept and where the rest is. What fits comes back as it is.
 #[must_use]
@@ -23,28 +32,34 @@ pub fn cut_content(content: Vec<Part>, tokens: Option<u64>, rest: Option<&BlobRe
         Some(tokens) => without_surplus_images(content, tokens),
         None => content,
     };
-    let total = text_characters(&content);
-    let has = if tokens.is_some() { content_tokens(&content) } else { 0 };
-    let fits = |has| tokens.is_none_or(|tokens| has <= tokens);
-    if total <= limits::RESULT_CHARACTERS && (fits(has) || total <= FEWEST_CHARACTERS) {
+    if fits(&content, tokens) {
         return content;
     }
+    let total = text_characters(&content);
     let place = rest.map_or_else(
         || "the rest was not kept, ask for less".to_owned(),
         |blob| format!("the whole is kept as blob {}", blob.blob_id),
     );
     let mut limit = total.min(limits::RESULT_CHARACTERS);
     if let Some(tokens) = tokens {
+        let has = content_tokens(&content);
         limit = limit.min(total.saturating_mul(tokens) / has.max(1)).max(FEWEST_CHARACTERS);
     }
     for _ in 0..ATTEMPTS {
         let cut = cut_to(content.clone(), total, limit, &place);
-        if fits(content_tokens(&cut)) || limit <= FEWEST_CHARACTERS {
+        let fits = tokens.is_none_or(|tokens| content_tokens(&cut) <= tokens);
+        if fits || limit <= FEWEST_CHARACTERS {
             return cut;
         }
         limit = (limit * 3 / 4).max(FEWEST_CHARACTERS);
     }
     cut_to(content, total, FEWEST_CHARACTERS, &place)
+}
+
+fn fits(content: &[Part], tokens: Option<u64>) -> bool {
+    let total = text_characters(content);
+    let has_room = || tokens.is_none_or(|tokens| content_tokens(content) <= tokens);
+    total <= limits::RESULT_CHARACTERS && (total <= FEWEST_CHARACTERS || has_room())
 }
 
 fn cut_to(content: Vec<Part>, total: u64, limit: u64, place: &str) -> Vec<Part> {

@@ -117,7 +117,7 @@ fn oversized_integers(text: &str) -> HashSet<usize> {
             b'-' | b'0'..=b'9' => {
                 let length = bytes[at..].iter().take_while(|b| b"0123456789+-.eE".contains(b)).count();
                 let token = &text[at..at + length];
-                let is_integer = !token.contains(['.', 'e', 'E']);
+                let is_integer = token.strip_prefix('-').unwrap_or(token).bytes().all(|byte| byte.is_ascii_digit());
                 if is_integer && token.parse::<i64>().is_err() && token.parse::<u64>().is_err() {
                     oversized.insert(ordinal);
                 }

@@ -6,12 +6,18 @@
 
 use std::sync::Arc;
 
-use ropewalk_protocol::{CallDecision, CallId, DecidedVia, PolicyDecision};
+use ropewalk_protocol::{BlobRef, CallDecision, CallId, DecidedVia, PolicyDecision};
 use serde_json::{Map, Value};
 
 use super::{
-    CallFailure, Effective, SourceCall, SourceResult, ToolSource, ToolSpec, arguments::parse_arguments,
-    budget::cut_content, names::near_names, repair::repair, schema::Schema, summary::summary,
+    CallFailure, Effective, SourceCall, SourceResult, ToolSource, ToolSpec,
+    arguments::parse_arguments,
+    budget::{cut_content, is_cut},
+    names::near_names,
+    repair::repair,
+    results::whole_text,
+    schema::Schema,
+    summary::summary,
 };
 use crate::domain::CallEnd;
 
@@ -65,6 +71,11 @@ pub trait Desk: Send + Sync {
     fn look_again(&self) -> impl Future<Output = Result<(), CallFailure>> + Send;
     /// Notes what was decided, to be written down with what comes next.
     fn decided(&self, call_id: &CallId, decision: CallDecision);
+    /// Says that a call is about to be made, with whatever may not be made twice: durable before the source hears of it
+    /// (K17).
+    fn begins(&self, _: &ToolSpec, _: &CallId) -> impl Future<Output = Result<(), CallFailure>> + Send {
+        async { Ok(()) }
+    }
     /// Whether the model was not told of a tool, because its definition did not fit into the request.
     fn is_left_out(&self, _: &ToolSpec) -> bool {
         false
@@ -72,6 +83,11 @@ pub trait Desk: Send + Sync {
     /// How many tokens of a result may enter the model's context, where its window is known.
     fn result_tokens(&self) -> Option<u64> {
         None
+    }
+    /// Keeps the whole of a result that is cut for the model. Where it cannot be kept there is none, and the model is told
+    /// so.
+    fn keep_whole(&self, _: String) -> impl Future<Output = Option<BlobRef>> + Send {
+        std::future::ready(None)
     }
     /// Where a tool lives.
     fn source(&self, tool: &ToolSpec) -> &dyn ToolSource;
@@ -96,7 +112,7 @@ impl From<CallFailure> for Refused {
 pub async fn walk<D: Desk>(desk: &D, call: &ModelToolCall) -> CallEnd {
     let mut seen = Seen::default();
     let outcome = stages(desk, call, &mut seen).await;
-    record(desk, call, seen, outcome)
+    record(desk, call, seen, outcome).await
 }
 
 /// What the stages have learnt on the way, for the record.
@@ -111,6 +127,7 @@ async fn stages<D: Desk>(desk: &D, call: &ModelToolCall, seen: &mut Seen) -> Res
     let Allowed { tool, arguments, decision } = allowed(desk, call, seen).await?;
     desk.decided(&call.call_id, decision);
     let silence_ms = desk.silence_ms(&tool, &desk.effective(&tool));
+    desk.begins(&tool, &call.call_id).await?;
     let call_id = call.call_id.clone();
     let source_call = SourceCall { call_id, tool: tool.clone(), arguments, silence_ms };
     Ok(desk.source(&tool).call(source_call).await?)
@@ -203,7 +220,12 @@ fn arguments<D: Desk>(
     }
 }
 
-fn record<D: Desk>(desk: &D, call: &ModelToolCall, seen: Seen, outcome: Result<SourceResult, Refused>) -> CallEnd {
+async fn record<D: Desk>(
+    desk: &D,
+    call: &ModelToolCall,
+    seen: Seen,
+    outcome: Result<SourceResult, Refused>,
+) -> CallEnd {
     let label = seen.tool.as_ref().map_or(call.name.as_str(), |tool| tool.rule_name());
     let mut end = match outcome {
         Ok(result) => of_result(label, result),
@@ -214,7 +236,11 @@ fn record<D: Desk>(desk: &D, call: &ModelToolCall, seen: Seen, outcome: Result<S
             failed(label, &refused.failure)
         }
     };
-    end.content = cut_content(end.content, desk.result_tokens(), None);
+    let tokens = desk.result_tokens();
+    if is_cut(&end.content, tokens) {
+        end.blob = desk.keep_whole(whole_text(&end.content)).await;
+    }
+    end.content = cut_content(end.content, tokens, end.blob.as_ref());
     end.summary = seen.summary.or_else(|| Some(label.to_owned()));
     end.repaired = seen.repaired.map(|(repaired, original)| (Value::Object(repaired), Value::Object(original)));
     end

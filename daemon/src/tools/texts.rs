@@ -224,7 +224,7 @@ impl CallFailure {
             ),
             Self::InvalidResult { problem } => format!(
                 "{tool} was carried out, but its result breaks a rule and cannot be shown: {}. Calling it again may repeat its effect.",
-                described(problem)
+                if problem.path.is_empty() { format!("it {}", problem.reason) } else { described(problem) }
             ),
             Self::ResultTooLarge { limit, what } => format!(
                 "{tool} was carried out, but its result is over the limit of {limit} {what} and cannot be shown. Ask for less; calling it again may repeat its effect."

@@ -3,8 +3,12 @@
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 mod aimock;
+mod broken;
+mod embedded;
 mod hostile;
+mod outside;
 mod process;
+mod reconnecting;
 mod suite;
 mod support;
 mod transcript_a;

@@ -10,13 +10,16 @@ use std::{
 };
 
 use futures::future::{BoxFuture, FutureExt, pending, ready};
-use ropewalk_protocol::{Policy, SecretStore, Seq, ThreadId, Timestamp};
+use ropewalk_protocol::{BlobId, Policy, SecretStore, Seq, ThreadId, Timestamp};
 use std::sync::Arc;
 
 use crate::{
     catalogue::{SecretKeeper, ToolLookup},
     clock::Clock,
-    store::{Commit, Key, LogName, Record, RowChange, Rows, Scan, Store, StoreError, StoreSizes},
+    store::{
+        BlobPart, Commit, Key, LogName, Pin, Record, RowChange, Rows, Scan, Sieve, Sifted, Store, StoreError,
+        StoreSizes,
+    },
 };
 
 /// A clock that always says the same.
@@ -91,8 +94,36 @@ impl Store for FakeStore {
         ready(Ok(Vec::new())).boxed()
     }
 
+    fn put_blob(&self, _: Vec<u8>) -> BoxFuture<'static, Result<Pin, StoreError>> {
+        unreachable!("the catalogue keeps no payloads of its own")
+    }
+
+    fn read_blob(&self, _: &BlobId, _: u64, _: usize) -> BoxFuture<'static, Result<Option<BlobPart>, StoreError>> {
+        unreachable!("the catalogue reads no payloads")
+    }
+
+    fn release_blobs(&self, _: &LogName) -> BoxFuture<'static, Result<(), StoreError>> {
+        ready(Ok(())).boxed()
+    }
+
+    fn remove(&self, _: &LogName) -> BoxFuture<'static, Result<(), StoreError>> {
+        ready(Ok(())).boxed()
+    }
+
+    fn sift(&self, _: &LogName, _: Box<dyn Sieve>) -> BoxFuture<'static, Result<Sifted, StoreError>> {
+        ready(Ok(Sifted::default())).boxed()
+    }
+
+    fn rewrite(&self, _: &LogName, _: Box<dyn Sieve>) -> BoxFuture<'static, Result<Sifted, StoreError>> {
+        ready(Ok(Sifted::default())).boxed()
+    }
+
     fn sizes(&self) -> StoreSizes {
         StoreSizes::default()
+    }
+
+    fn room(&self) -> Result<(), StoreError> {
+        Ok(())
     }
 
     fn degraded(&self) -> Option<String> {

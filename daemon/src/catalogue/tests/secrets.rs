@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 use super::*;
 
 fn key(id: &EndpointId, value: &str) -> SecretSetParams {
-    SecretSetParams { endpoint_id: id.clone(), value: value.to_owned(), operation_id: None }
+    SecretSetParams { endpoint_id: id.clone(), value: value.to_owned(), operation_id: None, expected_revision: None }
 }
 
 fn no_key(id: &EndpointId) -> SecretRemoveParams {
-    SecretRemoveParams { endpoint_id: id.clone(), operation_id: None }
+    SecretRemoveParams { endpoint_id: id.clone(), operation_id: None, expected_revision: None }
 }
 
 async fn change(world: &World, id: &EndpointId, value: Value) -> EndpointChanged {

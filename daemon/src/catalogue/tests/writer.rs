@@ -24,7 +24,8 @@ async fn lived_in() -> (World, tempfile::TempDir) {
     world.catalogue.set_policy(client(), PolicyOrigin::Approval, rule).await.unwrap();
     let params = EndpointSetParams { is_default: Some(true), ..endpoint_params("a") };
     let id = world.set(params).await.unwrap().endpoint.endpoint_id;
-    let secret = SecretSetParams { endpoint_id: id, value: "sk-1".to_owned(), operation_id: None };
+    let secret =
+        SecretSetParams { endpoint_id: id, value: "sk-1".to_owned(), operation_id: None, expected_revision: None };
     world.catalogue.set_secret(client(), secret).await.unwrap();
     let settings = SettingsUpdateParams { subtask_runs: Some(3), ..Default::default() };
     world.catalogue.update_settings(client(), settings).await.unwrap();
@@ -52,7 +53,7 @@ async fn the_rows_can_be_made_again_from_the_records_alone() {
     for record in world.store.records.lock().unwrap().iter() {
         let line = serde_json::to_string(record).unwrap();
         let read: Record = serde_json::from_str(&line).unwrap();
-        rebuilt.apply(rows_of(&read).unwrap());
+        rebuilt.apply(rows_of(&read, &*rebuilt).unwrap());
     }
     assert_eq!(*rebuilt.rows.lock().unwrap(), *world.store.rows.lock().unwrap());
     assert!(same(&world, &World::with(rebuilt, world.secrets.clone()).await));
@@ -148,11 +149,12 @@ async fn a_caller_that_goes_away_leaves_nothing_durable_and_unseen() {
 #[test]
 fn facts_of_others_in_the_daemons_log_lead_to_no_rows() {
     let fact = |text: &str| serde_json::value::RawValue::from_string(text.to_owned()).unwrap();
-    let record = |facts| Record { n: 1, at: NOW, op: None, facts, events: Vec::new() };
-    let tombstone = fact(r#"{"fact":"tombstone","thread":"th-1"}"#);
-    assert_eq!(rows_of(&record(vec![tombstone])), Ok(Vec::new()));
-    assert!(rows_of(&record(vec![fact(r#"{"fact":"document","noun":"project","id":"p"}"#)])).is_err());
-    assert!(rows_of(&record(vec![fact(r#"{"fact":"document","noun":"unheard","id":"p"}"#)])).is_err());
+    let record = |facts| Record { n: 1, at: NOW, blobs: Vec::new(), op: None, facts, events: Vec::new() };
+    let rows_of = |facts| rows_of(&record(facts), &FakeStore::default());
+    assert_eq!(rows_of(vec![fact(r#"{"fact":"blobGone","blob":"th-1"}"#)]), Ok(Vec::new()));
+    assert!(rows_of(vec![fact(r#"{"fact":"document","noun":"project","id":"p"}"#)]).is_err());
+    assert!(rows_of(vec![fact(r#"{"fact":"document","noun":"unheard","id":"p"}"#)]).is_err());
+    assert!(rows_of(vec![fact(r#"{"fact":"tombstone","thread":"th-1"}"#)]).is_err());
 }
 
 #[tokio::test]

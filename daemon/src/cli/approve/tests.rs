@@ -82,6 +82,11 @@ async fn each_letter_means_one_decision() {
         ("E", Decision::AcceptAlways, Some(DecisionScope::Global)),
         ("no", Decision::Decline, None),
         ("s", Decision::Cancel, None),
+        ("accept", Decision::Accept, None),
+        ("accept-for-session", Decision::AcceptForSession, None),
+        ("accept-always", Decision::AcceptAlways, Some(DecisionScope::Project)),
+        ("Decline", Decision::Decline, None),
+        ("cancel", Decision::Cancel, None),
     ] {
         let (out, ..) = captured(true);
         let answer = ask(&person(&[line], &out), &request(json!({}), ALL)).await;
@@ -125,4 +130,13 @@ async fn what_is_asked_cannot_steer_the_terminal() {
     let text = stderr.text();
     assert!(text.contains("delete\\u{1b}[2K\\u{d}read"), "{text}");
     assert!(text.contains("harmless\\u{202e}\\u{9b}2J"), "{text}");
+}
+
+#[test]
+fn a_call_that_nobody_can_be_asked_about_says_what_allows_it() {
+    let (out, ..) = captured(false);
+    let said = nobody(&request(json!({}), ALL), "ropewalk", &out);
+    assert!(said.starts_with("declined ring_bell 6: there is no terminal to ask at; "), "{said}");
+    assert!(said.contains("`ropewalk policy set allow --tool client:demo/ring_bell`"), "{said}");
+    assert!(said.contains("`ropewalk run --unattended wait`"), "{said}");
 }

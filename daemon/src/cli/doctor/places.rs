@@ -2,8 +2,10 @@
 
 use std::{fs, io::ErrorKind, path::Path};
 
+use ropewalk_protocol::ErrorDetail;
+
 use super::Finding;
-use crate::{cli::text::bytes, server::Home};
+use crate::{cli::text::bytes, server::Home, start};
 
 /// Under this much room the daemon takes no new work.
 const NEEDED_BYTES: u64 = 16 << 20;
@@ -14,6 +16,7 @@ const COMFORTABLE_BYTES: u64 = 256 << 20;
 pub(super) fn check(home: &Home) -> Vec<Finding> {
     let directory = &home.directory;
     let mut findings = vec![private("home", directory, "the daemon makes it when it first starts")];
+    findings.extend(stored(home));
     findings.extend(secrets(&directory.join("secrets")));
     findings.extend(lost(&directory.join("lost")));
     if let Some(parent) = home.socket.parent().filter(|parent| parent != directory) {
@@ -50,6 +53,21 @@ fn private(check: &'static str, path: &Path, absent: &str) -> Finding {
             None => Finding::ok(check, format!("{shown}, yours alone")),
         },
     }
+}
+
+/// What the home holds, where this build cannot open it.
+fn stored(home: &Home) -> Option<Finding> {
+    let error = start::can_open(home).err()?;
+    let fix = match &error.data.detail {
+        ErrorDetail::Unavailable { reason, .. } if reason == "store_version" => {
+            "use the newer Ropewalk that wrote it, or name another home with --home"
+        }
+        ErrorDetail::Unavailable { reason, .. } if reason == "half_restored" => {
+            "run `ropewalk restore` again with the same backup, or name another home with --home"
+        }
+        _ => "have it readable again, or name another home with --home",
+    };
+    Some(Finding::problem("format", error.message, fix))
 }
 
 /// The file with the keys, if there is one.
@@ -109,6 +127,10 @@ fn exposed(_: &fs::Metadata, _: u32) -> Option<Exposed> {
 /// The room on the disk, as far up as there is a directory already.
 fn room(path: &Path) -> Finding {
     let existing = path.ancestors().find(|ancestor| ancestor.exists()).unwrap_or(path);
+    if is_read_only(existing) {
+        let message = "the disk of the home can only be read, so that nothing new is stored";
+        return Finding::problem("disk", message, "mount it so that it can be written to");
+    }
     match free_bytes(existing) {
         None => Finding::note("disk", "the free room cannot be found out here"),
         Some(free) => judged(free),
@@ -131,6 +153,16 @@ pub(super) fn judged(free: u64) -> Finding {
 fn free_bytes(path: &Path) -> Option<u64> {
     let found = rustix::fs::statvfs(path).ok()?;
     Some(found.f_bavail.saturating_mul(found.f_frsize))
+}
+
+#[cfg(unix)]
+fn is_read_only(path: &Path) -> bool {
+    rustix::fs::statvfs(path).is_ok_and(|found| found.f_flag.contains(rustix::fs::StatVfsMountFlags::RDONLY))
+}
+
+#[cfg(not(unix))]
+fn is_read_only(_: &Path) -> bool {
+    false
 }
 
 #[cfg(not(unix))]

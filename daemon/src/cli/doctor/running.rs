@@ -1,10 +1,24 @@
 //! What a running daemon says of itself, of its keys and of its endpoints.
 
+use std::collections::HashSet;
+
 use ropewalk::{Client, Error};
-use ropewalk_protocol::{DaemonState, Endpoint, HealthState, IndexState, ListParams, SecretStore, Settings};
+use ropewalk_protocol::{
+    CheckResult, DaemonState, Difference, Endpoint, HealthState, IndexState, ListParams, Run, RunStatus, SecretStore,
+    Settings,
+};
 
 use super::Finding;
-use crate::cli::{endpoint::next_step, session::Context, text::bytes, words::wire};
+use crate::{
+    cli::{
+        endpoint::next_step,
+        session::Context,
+        text::bytes,
+        threads::{self, unended},
+        words::wire,
+    },
+    daemon::is_loopback,
+};
 
 /// Asks the daemon.
 pub(super) async fn check(client: &Client, test_endpoints: bool, context: &Context) -> Vec<Finding> {
@@ -22,6 +36,12 @@ async fn ask(client: &Client, test_endpoints: bool, context: &Context) -> Result
     let status = client.daemon().status().await?;
     let mut findings = vec![version(&status.version, info.pid), health(&status), index(&status)];
     findings.extend(work(&status));
+    findings.extend(paused(&status, context.environment.program()));
+    if status.store.index == IndexState::Rebuilding {
+        // Everything else would wait for the end of it.
+        return Ok(findings);
+    }
+    findings.extend(held(&unended(client).await?, context.environment.program()));
     let settings = client.settings().read().await?;
     findings.push(keys(&settings));
     let endpoints = client.endpoints().list(ListParams { cursor: None, limit: Some(1_000) }).await?.items;
@@ -73,8 +93,33 @@ fn index(status: &DaemonState) -> Finding {
     );
     match store.index {
         IndexState::Ok => Finding::ok("store", size),
-        IndexState::Rebuilding => Finding::note("store", format!("{size}; the index is being made anew from the logs")),
+        IndexState::Rebuilding => {
+            let done = store.progress.map(|progress| format!(", {:.0} % done", progress * 100.0)).unwrap_or_default();
+            Finding::note("store", format!("the daemon is starting: what is stored is being read{done}"))
+        }
     }
+}
+
+/// Has the daemon read everything it has stored.
+pub(super) async fn stored(client: &Client) -> Vec<Finding> {
+    match client.daemon().check().await {
+        Ok(checked) => differences(checked),
+        Err(error) => vec![Finding::problem("check", error.to_string(), "wait and try again")],
+    }
+}
+
+pub(super) fn differences(checked: CheckResult) -> Vec<Finding> {
+    const CHECK: &str = "check";
+    if checked.differences.is_empty() {
+        return vec![Finding::ok(CHECK, "every log and payload is whole, and the index is what follows from them")];
+    }
+    let problem =
+        |found: Difference| Finding::problem(CHECK, format!("{}: {}", found.place, found.message), found.remedy);
+    let mut findings: Vec<_> = checked.differences.into_iter().map(problem).collect();
+    if checked.truncated {
+        findings.push(Finding::note(CHECK, "there is more, which is not listed"));
+    }
+    findings
 }
 
 /// What waits for a person or a client.
@@ -82,8 +127,33 @@ fn work(status: &DaemonState) -> Option<Finding> {
     let waiting = status.counts.open_interactions;
     (waiting > 0).then(|| {
         let wait = if waiting == 1 { "interaction waits" } else { "interactions wait" };
-        Finding::note("runs", format!("{waiting} {wait} for a client or a person"))
+        Finding::note("runs", format!("{waiting} {wait} for a client or a person: `ropewalk pending` lists them"))
     })
+}
+
+/// Runs that nobody but a person lets go on.
+pub(super) fn paused(status: &DaemonState, program: &str) -> Option<Finding> {
+    let count = status.counts.runs.get(&RunStatus::Paused).copied().filter(|count| *count > 0)?;
+    let message = if count == 1 { "1 run is paused".to_owned() } else { format!("{count} runs are paused") };
+    let fix = format!(
+        "`{program} threads` shows where; `{program} resume THREAD` lets one go on, `{program} stop THREAD` ends it"
+    );
+    Some(Finding::warning("runs", message, fix))
+}
+
+/// Threads with inputs that nobody but a person lets go on.
+fn held(runs: &[Run], program: &str) -> Option<Finding> {
+    let threads: HashSet<_> = threads::held(runs).map(|run| &run.thread_id).collect();
+    let what = match threads.len() {
+        0 => return None,
+        1 => "1 thread".to_owned(),
+        count => format!("{count} threads"),
+    };
+    let fix = format!(
+        "`{program} threads` shows where; `{program} resume THREAD` or `retry` goes on with the run before, `{program} \
+         skip THREAD` leaves it as it is"
+    );
+    Some(Finding::warning("runs", format!("inputs are held behind a bad end in {what}"), fix))
 }
 
 pub(super) fn keys(settings: &Settings) -> Finding {
@@ -128,12 +198,8 @@ pub(super) fn default_endpoint(endpoints: &[Endpoint], settings: &Settings, prog
 
 /// Whether an endpoint is on this machine, where keys are rare.
 fn is_local(endpoint: &Endpoint) -> bool {
-    let host = endpoint.base_url.as_deref().and_then(|url| url::Url::parse(url).ok());
-    host.as_ref().and_then(url::Url::host).is_some_and(|host| match host {
-        url::Host::Domain(name) => name == "localhost",
-        url::Host::Ipv4(address) => address.is_loopback(),
-        url::Host::Ipv6(address) => address.is_loopback(),
-    })
+    let url = endpoint.base_url.as_deref().and_then(|url| url::Url::parse(url).ok());
+    url.is_some_and(|url| is_loopback(&url))
 }
 
 async fn tested(client: &Client, endpoint: &Endpoint, program: &str) -> Result<Finding, Error> {

@@ -2,7 +2,7 @@
 
 use std::{fs, os::unix::fs::PermissionsExt, path::Path};
 
-use ropewalk_protocol::{Endpoint, Provider, SecretStore, Settings};
+use ropewalk_protocol::{CheckResult, Difference, DifferenceKind, Endpoint, Provider, SecretStore, Settings};
 
 use super::*;
 use crate::server::Home;
@@ -45,6 +45,22 @@ fn what_others_can_read_is_a_problem_with_its_remedy() {
     mode(home.path(), 0o700);
     mode(&home.path().join("secrets"), 0o600);
     assert_eq!(states(&places::check(&place))[..2], [("home", State::Ok), ("secrets", State::Ok)]);
+}
+
+#[test]
+fn k35_a_home_of_a_newer_version_is_named_with_both_versions_and_a_half_restored_one_too() {
+    let home = tempfile::tempdir().unwrap();
+    mode(home.path(), 0o700);
+    let place = Home { directory: home.path().to_owned(), socket: home.path().join("daemon.sock") };
+    let found = |place: &Home| places::check(place).into_iter().find(|finding| finding.check == "format");
+    assert_eq!(found(&place), None);
+    fs::write(home.path().join("format"), r#"{"format":"ropewalk-home","version":9}"#).unwrap();
+    let newer = found(&place).unwrap();
+    let both = format!("has format version 9, and this build knows up to {}", crate::daemon::Daemon::STORE_FORMAT);
+    assert!(newer.state == State::Problem && newer.message.contains(&both), "{newer:?}");
+    assert!(newer.fix.unwrap().contains("newer Ropewalk"));
+    fs::create_dir(home.path().join("restoring")).unwrap();
+    assert!(found(&place).unwrap().fix.unwrap().contains("ropewalk restore"));
 }
 
 #[test]
@@ -107,4 +123,20 @@ fn an_endpoint_that_runs_would_not_find_is_a_problem() {
     assert_eq!(state(endpoint(remote, true, false, false), Some("e-1")), State::Warning);
     assert_eq!(state(endpoint("http://127.0.0.1:8089/v1", true, false, false), Some("e-1")), State::Ok);
     assert_eq!(state(endpoint(remote, true, false, true), Some("e-1")), State::Note);
+}
+
+#[test]
+fn what_a_check_found_is_a_problem_each_with_its_place_and_remedy() {
+    let whole = running::differences(CheckResult::default());
+    assert_eq!(states(&whole), [("check", State::Ok)]);
+    let found = Difference {
+        kind: DifferenceKind::Log,
+        place: "/home/logs/01/aa01.jsonl".to_owned(),
+        message: "the log is damaged at byte 7".to_owned(),
+        remedy: "put it back".to_owned(),
+    };
+    let findings = running::differences(CheckResult { differences: vec![found], truncated: true });
+    assert_eq!(states(&findings), [("check", State::Problem), ("check", State::Note)]);
+    assert_eq!(findings[0].message, "/home/logs/01/aa01.jsonl: the log is damaged at byte 7");
+    assert_eq!(findings[0].fix.as_deref(), Some("put it back"));
 }

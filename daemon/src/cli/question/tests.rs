@@ -47,10 +47,15 @@ async fn options_are_letters_and_words_are_an_answer_of_ones_own() {
     let answers = BTreeMap::from([("env".to_owned(), selected(&[1])), ("when".to_owned(), other)]);
     assert_eq!(reply, InputReply::Answers(answers));
     let text = stderr.text();
+    let taken = ["  = production\n", "  = in your words: after six\n", "  = left to the model\n"];
+    assert!(taken.iter().all(|line| text.contains(line)), "{text}");
     assert!(
         text.contains("? Which one? (question 1 of 3)\n  [a] staging (recommended)\n  [b] production: real users\n")
     );
-    assert!(text.contains("  One letter, or your own words; Enter leaves it to the model\n  > "), "{text}");
+    assert!(
+        text.contains("  A letter, number or label, or your own words; Enter leaves it to the model\n  > "),
+        "{text}"
+    );
 }
 
 #[tokio::test]
@@ -61,7 +66,34 @@ async fn what_does_not_fit_is_asked_again() {
     let reply = ask(&person(&["a b", "c", "maybe", "A"], &out), &request(vec![closed])).await;
     assert_eq!(reply, InputReply::Answers(BTreeMap::from([("env".to_owned(), selected(&[0]))])));
     assert!(stderr.text().contains("Only one of them, please."));
-    assert_eq!(stderr.text().matches("One letter, please.").count(), 2);
+    assert!(stderr.text().contains("`c` names no option. There is: [a] or 1 staging, [b] or 2 production.\n"));
+    assert_eq!(stderr.text().matches("A letter, number or label, please.").count(), 1);
+}
+
+#[test]
+fn an_option_is_named_by_its_number_its_letter_or_its_label() {
+    let mut asked = question("env", &["staging", "real, with users"]);
+    for line in ["2", "b", "B", " real, with users "] {
+        assert_eq!(read(line, &asked), Ok(Some(selected(&[1]))), "{line}");
+    }
+    for line in ["0", "3", "7", "c", "7 c"] {
+        let refused = read(line, &asked).unwrap_err();
+        assert!(refused.starts_with(&format!("`{line}` names no option. There is: [a] or 1 staging")), "{refused}");
+        assert!(refused.ends_with("more than a letter or a number."), "{refused}");
+    }
+    let own = QuestionAnswer { selected: Vec::new(), other: Some("7 of them".to_owned()) };
+    assert_eq!(read("7 of them", &asked), Ok(Some(own)));
+    asked.multi_select = Some(true);
+    assert_eq!(read("2, staging", &asked), Ok(Some(selected(&[1, 0]))));
+    assert!(read("1,7", &asked).is_err(), "no part of an answer is left out");
+    assert_eq!(read("7", &question("many", &[])).unwrap().unwrap().other.as_deref(), Some("7"));
+}
+
+#[test]
+fn what_can_mean_two_options_is_asked_again() {
+    let asked = question("many", &["2", "5"]);
+    assert!(read("2", &asked).unwrap_err().starts_with("`2` can mean two of them"));
+    assert_eq!((read("a", &asked), read("5", &asked)), (Ok(Some(selected(&[0]))), Ok(Some(selected(&[1])))));
 }
 
 #[tokio::test]

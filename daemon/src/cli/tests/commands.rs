@@ -1,6 +1,9 @@
 //! The commands against a daemon on a temporary home: what they print, where, and how they end.
 
-use std::{ffi::OsString, path::Path};
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+};
 
 use clap::Parser;
 use serde_json::Value;
@@ -17,28 +20,28 @@ use crate::{
 };
 
 /// A daemon, and the command line that talks to it through pipes.
-struct Bench {
-    home: tempfile::TempDir,
+pub(super) struct Bench {
+    pub(super) home: tempfile::TempDir,
     running: Running,
 }
 
 /// How a command ended and what it printed.
 #[derive(Debug)]
-struct Done {
-    exit: Exit,
-    stdout: String,
-    stderr: String,
+pub(super) struct Done {
+    pub(super) exit: Exit,
+    pub(super) stdout: String,
+    pub(super) stderr: String,
 }
 
 impl Done {
     /// The lines of stdout, each of them JSON.
-    fn json(&self) -> Vec<Value> {
+    pub(super) fn json(&self) -> Vec<Value> {
         self.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 }
 
 impl Bench {
-    async fn new() -> Self {
+    pub(super) async fn new() -> Self {
         let home = tempfile::tempdir().unwrap();
         // A daemon refuses a socket in a directory others may enter, so it makes its own one.
         let directory = home.path().join("home");
@@ -48,11 +51,16 @@ impl Bench {
         Self { home, running }
     }
 
-    async fn run(&self, arguments: &[&str]) -> Done {
-        command(&self.home.path().join("home"), arguments).await
+    /// Its home.
+    pub(super) fn directory(&self) -> PathBuf {
+        self.home.path().join("home")
     }
 
-    async fn end(self) {
+    pub(super) async fn run(&self, arguments: &[&str]) -> Done {
+        command(&self.directory(), arguments).await
+    }
+
+    pub(super) async fn end(self) {
         self.running.daemon().stop(1_000);
         self.running.wait().await;
     }
@@ -86,6 +94,35 @@ async fn a_run_prints_its_answer_alone_on_stdout_and_goes_on_with_continue() {
     let thread = listed.stdout.split_whitespace().next().unwrap();
     let shown = bench.run(&["threads", "show", thread]).await;
     assert!(shown.stdout.starts_with("Greetings\n\nuser\nsay hello\n\nassistant\nhello\n"), "{}", shown.stdout);
+    bench.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn threads_and_projects_are_deleted_after_a_rehearsal_or_without_one() {
+    let bench = Bench::new().await;
+    bench.run(&["run", "say hello"]).await;
+    let thread = bench.run(&["threads", "--json"]).await.json()[0]["items"][0]["threadId"].as_str().unwrap().to_owned();
+    let effect = "Deletes the thread \u{201c}say hello\u{201d} for good.";
+    let rehearsed = bench.run(&["threads", "delete", &thread, "--dry-run"]).await;
+    assert_eq!(rehearsed.stdout, format!("{effect} Nothing was deleted: this was a rehearsal.\n"));
+    let done = bench.run(&["threads", "delete", &thread]).await;
+    assert_eq!((done.exit, done.stdout), (Exit::DONE, format!("{effect}\n")));
+    let gone = bench.run(&["threads", "delete", &thread]).await;
+    assert_eq!(gone.exit, Exit::FAILED);
+    assert!(
+        gone.stderr.contains(&thread) && gone.stderr.ends_with("  `ropewalk threads` lists them.\n"),
+        "{}",
+        gone.stderr
+    );
+
+    bench.run(&["run", "--project", "/tmp", "say hello"]).await;
+    let listed = bench.run(&["project"]).await;
+    assert!(listed.stdout.contains("  Default  default\n") && listed.stdout.contains("  tmp"), "{}", listed.stdout);
+    let done = bench.run(&["project", "delete", "tmp"]).await;
+    assert!(done.stdout.starts_with("Deletes the project tmp for good, with 1 thread, 1 grant"), "{}", done.stdout);
+    let kept = bench.run(&["project", "delete", "Default"]).await;
+    assert_eq!(kept.exit, Exit::FAILED);
+    assert!(kept.stderr.contains("The default project cannot be deleted"), "{}", kept.stderr);
     bench.end().await;
 }
 
@@ -139,8 +176,13 @@ async fn a_run_for_programs_is_its_events_and_then_the_run() {
 async fn a_failed_run_says_why_and_ends_with_1() {
     let bench = Bench::new().await;
     let done = bench.run(&["run", "say so far\nfail badRequest"]).await;
-    assert_eq!((done.exit, &*done.stdout), (Exit::FAILED, "so far\n"));
-    assert!(done.stderr.ends_with("with this error (badRequest).\n"), "{}", done.stderr);
+    assert_eq!((done.exit, &*done.stdout), (Exit::FAILED, ""), "a text that broke off is no answer");
+    assert!(done.stderr.starts_with("so far\n"), "{}", done.stderr);
+    let listed = bench.run(&["threads"]).await;
+    let thread = listed.stdout.split_whitespace().next().unwrap();
+    let (_, next) = done.stderr.split_once("with this error (badRequest).\n").expect("why it failed is said");
+    assert!(next.contains(&format!("`ropewalk resume {thread}`")), "{next}");
+    assert!(next.contains(&format!("`ropewalk retry {thread}`")), "{next}");
     bench.end().await;
 }
 
@@ -237,6 +279,8 @@ async fn an_endpoint_is_added_with_its_key_used_and_removed() {
     assert_eq!((nothing.exit, nothing.stderr.contains("--help")), (Exit::USAGE, true), "{}", nothing.stderr);
 
     assert_eq!(bench.run(&["endpoint", "use", "work"]).await.stdout, "work is the default now.\n");
+    let scripted = bench.run(&["endpoint", "use", "scripted"]).await;
+    assert!(scripted.stderr.contains("`ropewalk run --endpoint scripted \"…\"` uses it"), "{}", scripted.stderr);
     let unknown = bench.run(&["endpoint", "use", "wrok"]).await;
     assert!(unknown.stderr.contains("There is no endpoint `wrok`. There is: "), "{}", unknown.stderr);
     let unset = bench.run(&["endpoint", "key", "work", "--key-env", "NOT_SET"]).await;
@@ -342,7 +386,7 @@ async fn a_run_with_a_schema_prints_data_alone_and_a_paused_one_ends_the_command
     assert_eq!((done.exit, &*done.stdout), (Exit::DONE, "done\n"), "{}", done.stderr);
     let done = bench.run(&["resume", thread]).await;
     assert_eq!(done.exit, Exit::FAILED);
-    assert!(done.stderr.contains("There is no run on this branch that could go on"), "{}", done.stderr);
+    assert!(done.stderr.contains("Nothing has ended badly on this branch"), "{}", done.stderr);
 
     let done = bench.run(&["--json", "run", "call nothing\nthen say done"]).await;
     assert_eq!(done.exit, Exit::PAUSED);
@@ -370,12 +414,21 @@ async fn a_run_is_stopped_and_what_is_held_behind_it_skips_on_from_another_termi
             tokio::task::yield_now().await;
         }
         let stopped = bench.run(&["stop", thread]).await;
-        assert_eq!((stopped.exit, &*stopped.stdout), (Exit::DONE, "Nothing runs there any more.\n"));
+        assert_eq!(stopped.exit, Exit::DONE, "{}", stopped.stderr);
+        assert!(stopped.stdout.starts_with("Stopped the run ") && stopped.stdout.ends_with(", which was paused.\n"));
+        let listed = bench.run(&["threads"]).await;
+        assert!(listed.stdout.ends_with("  1 input held\n"), "{}", listed.stdout);
+        let doctor = bench.run(&["doctor"]).await.stdout;
+        assert!(doctor.contains("inputs are held behind a bad end in 1 thread\n"), "{doctor}");
+        assert_eq!(bench.run(&["stop", thread]).await.stdout, "Nothing runs there.\n");
         let skipped = bench.run(&["skip", thread]).await;
         assert_eq!((skipped.exit, &*skipped.stdout), (Exit::DONE, "The next input has begun.\n"));
     };
     let both = async { tokio::join!(behind, others) };
     let (done, ()) = tokio::time::timeout(std::time::Duration::from_secs(60), both).await.unwrap();
     assert_eq!((done.exit, &*done.stdout), (Exit::DONE, "next\n"), "{}", done.stderr);
+    let held = format!("… held, because the run before ended badly: `ropewalk resume {thread}` goes on with that one");
+    assert_eq!(done.stderr.matches(&held).count(), 1, "{}", done.stderr);
+    assert!(done.stderr.contains(&format!("`ropewalk skip {thread}` leaves it as it is\n")), "{}", done.stderr);
     bench.end().await;
 }

@@ -165,3 +165,26 @@ fn a_run_that_waits_for_somebody_else_says_so() {
     let (_, stderr) = shown(false, &[RunEvent::State(Box::new(run))]);
     assert_eq!(stderr.text(), "… waiting for an approval; any attached client can give it\n");
 }
+
+#[test]
+fn where_the_result_comes_at_the_end_text_on_the_way_is_told_on_stderr() {
+    let (out, stdout, stderr) = captured(false);
+    let mut transcript = Transcript::new(&out, &Seen::default(), true).with_result_at_the_end();
+    let whole = |text: &str| RunEvent::ItemCompleted(item("it-1", ItemState::Completed, answer(text)));
+    transcript.show(&RunEvent::ItemStarted(item("it-1", ItemState::Open, answer(""))));
+    transcript.show(&delta(0, "Let me"));
+    transcript.show(&whole("Let me look."));
+    transcript.show(&RunEvent::ItemStarted(item("it-2", ItemState::Open, call(None, None))));
+    transcript.show(&whole("Done."));
+    assert_eq!(
+        (&*stdout.text(), stderr.text().starts_with("Let me look.\n→ get_issue")),
+        ("", true),
+        "{}",
+        stderr.text()
+    );
+    transcript.finish(Some("Done."));
+    assert_eq!((&*stdout.text(), stderr.text().contains("Done.")), ("Done.\n", false), "{}", stderr.text());
+    transcript.show(&whole("Half"));
+    transcript.finish(None);
+    assert_eq!((&*stdout.text(), stderr.text().ends_with("\nHalf\n")), ("Done.\n", true), "{}", stderr.text());
+}

@@ -116,6 +116,27 @@ async fn a_repeated_submit_waits_itself_and_changes_nothing() {
     assert_eq!(setting.toy.created.load(Ordering::SeqCst), 1);
 }
 
+#[tokio::test]
+async fn dyn_20_how_long_the_end_of_a_run_is_waited_for_is_no_part_of_its_submission() {
+    let setting = setting();
+    setting.toy.gate.add_permits(10);
+    let mut client = setting.client().await;
+    client.ask(1, "run/submit", submit("op", true)).await;
+    let mut shorter = submit("op", true);
+    shorter["waitTimeoutMs"] = json!(7_000);
+    for (id, again) in [(2, shorter), (3, submit("op", false))] {
+        client.send(id, "run/submit", again).await;
+        let answer = loop {
+            let line = client.read().await;
+            if line["id"] == id {
+                break line;
+            }
+        };
+        assert_eq!(answer["result"]["replayed"], true, "{answer}");
+    }
+    assert_eq!(setting.toy.created.load(Ordering::SeqCst), 1);
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_answer_to_a_submit_comes_before_any_event_held_for_it() {
     let setting = setting();

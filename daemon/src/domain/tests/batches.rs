@@ -177,3 +177,24 @@ fn a_first_answer_that_ends_a_run_moves_the_queue_in_its_record() {
     assert_eq!(done.types(), all);
     assert_eq!(bench.said(), ["user: go", "assistant: done", "user: next"]);
 }
+
+#[test]
+fn the_rows_of_one_call_do_not_grow_with_the_calls_of_its_message() {
+    let row_bytes_of_one = |many: usize| {
+        let mut bench = Bench::new();
+        let run = bench.submit("go").value.run_id;
+        let calls = bench.calls(&run, &vec!["look"; many]);
+        bench.change(|change| change.complete_call(&run, &calls[0], told("one")));
+        let row_bytes = bench.row_bytes;
+        for call in &calls[1..] {
+            bench.change(|change| change.complete_call(&run, call, told("more")));
+        }
+        bench.complete(&run, "done");
+        for kind in ["openRun", "openItem", "openBatch", "openCall"] {
+            assert_eq!(bench.index.places(kind), 0, "{kind} of a run that has ended");
+        }
+        row_bytes
+    };
+    let (few, many) = (row_bytes_of_one(4), row_bytes_of_one(64));
+    assert!(many < few + 200, "{few} bytes for one of 4 calls, {many} for one of 64");
+}

@@ -76,6 +76,8 @@ pub(super) struct Bench {
     pub(super) at: Timestamp,
     pub(super) log: Vec<Kept>,
     pub(super) index: Index,
+    /// Bytes of the rows of the last record.
+    pub(super) row_bytes: usize,
     replayed: ThreadState,
     rebuilt: Index,
     projector: ThreadProjector,
@@ -122,6 +124,7 @@ impl Bench {
             at,
             log: Vec::new(),
             index: Index::default(),
+            row_bytes: 0,
             rebuilt: Index::default(),
             projector: ThreadProjector::default(),
         };
@@ -141,6 +144,7 @@ impl Bench {
             let record = Record {
                 n,
                 at: self.at,
+                blobs: Vec::new(),
                 op: None,
                 facts: facts.iter().map(|fact| raw(fact)).collect(),
                 events: events.iter().map(|event| raw(event)).collect(),
@@ -155,6 +159,7 @@ impl Bench {
         let changes = rows::changed(&mut self.state, &record).unwrap();
         let log = LogName::Thread("th-1".into());
         let projected = self.projector.project(&log, &record, &self.rebuilt).unwrap();
+        self.row_bytes = changes.iter().map(size).sum();
         self.index.apply(&changes);
         self.rebuilt.apply(&projected);
         assert_eq!(as_text(&self.index), as_text(&self.rebuilt), "an index built from the log is another one");
@@ -227,6 +232,13 @@ impl Bench {
 
     pub(super) fn stop(&mut self, run: &RunId) -> Done<()> {
         self.change(|change| change.finish_run(run, outcome(OutcomeStatus::Stopped), &|_| None))
+    }
+}
+
+fn size(change: &RowChange) -> usize {
+    match change {
+        RowChange::Put(key, value) => key.0.len() + value.len(),
+        RowChange::Delete(key) => key.0.len(),
     }
 }
 

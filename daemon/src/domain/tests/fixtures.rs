@@ -189,7 +189,7 @@ pub(super) fn branch() -> ropewalk_protocol::BranchId {
 }
 
 /// A summary of what ends at `covers`, made in two requests.
-pub(super) fn compaction(covers: Link, text: &str) -> Compaction {
+pub(crate) fn compaction(covers: Link, text: &str) -> Compaction {
     let notice = Notice { code: "compacted", text: "Some were summarised.".to_owned(), severity: Severity::Info };
     let usage = Usage { input_tokens: 100, output_tokens: 10, requests: 2, ..Usage::default() };
     Compaction { covers, text: text.to_owned(), usage, notice }

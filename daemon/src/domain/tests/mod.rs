@@ -2,15 +2,20 @@
 
 mod batches;
 mod bench;
+mod branches;
+mod branching;
 pub(crate) mod check;
 mod compaction;
-mod fixtures;
+pub(crate) mod fixtures;
 mod header;
 mod pausing;
 mod queue;
 mod queue_edits;
 mod random;
+mod reading;
+mod recovering;
 mod recovery;
 mod remarks;
 mod repeats;
+mod replacing;
 mod tools;

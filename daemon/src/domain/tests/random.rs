@@ -1,16 +1,18 @@
 //! Operations at random from fixed seeds: after every one the log, the rows and the state in memory agree.
 
 use rand::{Rng as _, SeedableRng as _, rngs::StdRng, seq::IndexedRandom as _};
-use ropewalk_protocol::{CallId, InteractionId, ItemId, Outcome, OutcomeStatus, Patch, RunId};
+use ropewalk_protocol::{
+    BranchId, CallId, InteractionId, ItemId, MessageId, Outcome, OutcomeStatus, Patch, Recovery, RunId,
+};
 
 use super::{
     bench::Bench,
+    branching::submission_to,
     fixtures::{
-        allowed, approval, branch, calls, compaction, declaring, outcome, says, settlement, submission, told,
-        tool_call, waits_for,
+        allowed, approval, calls, compaction, declaring, outcome, says, settlement, told, tool_call, waits_for,
     },
 };
-use crate::domain::{Change, Fact, PauseReason, World as _};
+use crate::domain::{Change, Fact, PauseReason, Remark, World as _};
 
 const SEEDS: u64 = 16;
 const CHANGES: usize = 40;
@@ -42,8 +44,10 @@ impl Driver {
     }
 
     fn operation(&mut self) -> Operation {
-        let run = self.bench.state.runs.keys().next().cloned();
+        let runs: Vec<RunId> = self.bench.state.runs.keys().cloned().collect();
+        let run = runs.choose(&mut self.rng).cloned();
         match (self.rng.random_range(0..10), run) {
+            (0, _) => self.of_branches(),
             (0..=1, _) | (_, None) => self.of_thread(),
             (2..=5, Some(run)) => self.of_answer(run),
             (6..=8, Some(run)) => self.of_interaction(run),
@@ -52,11 +56,14 @@ impl Driver {
     }
 
     fn of_thread(&mut self) -> Operation {
-        let (kind, number) = (self.rng.random_range(0..13), self.rng.random_range(0..4));
-        let mut line = super::fixtures::line(&self.bench);
+        let (kind, number) = (self.rng.random_range(0..17), self.rng.random_range(0..4));
+        let at = self.some_branch();
+        let branch = &self.bench.state.branches[&at];
+        let mut line: Vec<MessageId> = branch.queue.iter().map(|input| input.entry.message_id.clone()).collect();
         let edited = line.choose(&mut self.rng).cloned();
-        let run = self.bench.state.runs.keys().next().cloned();
-        let waiting = super::fixtures::waiting(&self.bench).choose(&mut self.rng).cloned();
+        let run = branch.branch.active_run_id.clone();
+        let begins = branch.queue.iter().filter(|input| input.begins_a_run());
+        let waiting = begins.map(|input| input.entry.run_id.clone()).collect::<Vec<_>>().choose(&mut self.rng).cloned();
         match (kind, waiting) {
             (0, _) => Box::new(move |change| {
                 let title = Patch::Set(format!("Title {number}"));
@@ -70,27 +77,37 @@ impl Driver {
             (2, Some(run)) => Box::new(move |change| {
                 change.drop_queued(&run);
             }),
-            (3, _) => Box::new(|change| {
-                change.release(&branch());
+            (3, _) => Box::new(move |change| {
+                change.release(&at);
             }),
             (4, _) => Box::new(move |change| {
                 let steers = run.filter(|_| number > 1);
-                drop(change.remark(super::fixtures::remark(&format!("Remark {number}"), steers.as_ref())));
+                let remark = super::fixtures::remark(&format!("Remark {number}"), steers.as_ref());
+                drop(change.remark(Remark { branch_id: at, ..remark }));
             }),
             (5, _) => Box::new(move |change| {
                 line.reverse();
-                drop(change.reorder_queue(&branch(), line));
+                drop(change.reorder_queue(&at, line));
             }),
             (6, _) => Box::new(move |change| {
                 let Some(message) = edited else { return };
                 if number == 0 {
-                    drop(change.clear_queue(&branch()));
+                    drop(change.clear_queue(&at));
                 } else if number == 1 {
-                    drop(change.remove_queued(&branch(), &message));
+                    drop(change.remove_queued(&at, &message));
                 } else {
                     let input = vec![ropewalk_protocol::Part::text(format!("Edited {number}"))];
-                    drop(change.update_queued(&branch(), &message, input));
+                    drop(change.update_queued(&at, &message, input));
                 }
+            }),
+            (13..=14, _) => Box::new(move |change| {
+                let how = [Recovery::Resume, Recovery::Retry, Recovery::Rebase, Recovery::Retry][number];
+                drop(change.continue_run(how, &at, None));
+            }),
+            (15, _) => Box::new(|change| change.nobody_sees()),
+            (16, _) => Box::new(move |change| {
+                let seq = change.seq().saturating_sub(number as u64);
+                drop(change.mark_read((number == 1).then_some(at), seq));
             }),
             (7, _) => Box::new(move |change| {
                 if let Some(run) = run
@@ -99,7 +116,37 @@ impl Driver {
                     change.deliver_remarks(&run);
                 }
             }),
-            _ => Box::new(move |change| drop(change.submit(submission(&format!("Input {number}"))))),
+            _ => Box::new(move |change| drop(change.submit(submission_to(&at, &format!("Input {number}"))))),
+        }
+    }
+
+    fn some_branch(&mut self) -> BranchId {
+        let branches: Vec<BranchId> = self.bench.state.branches.keys().cloned().collect();
+        branches.choose(&mut self.rng).cloned().unwrap()
+    }
+
+    /// A fork at any message that was ever said, a replacement, a title, or the end of a branch.
+    fn of_branches(&mut self) -> Operation {
+        let (kind, at) = (self.rng.random_range(0..8), self.some_branch());
+        let message = self.bench.messages().choose(&mut self.rng).cloned();
+        match (kind, message) {
+            (0..=2, message) => match self.bench.fork_at(&at, message.as_ref(), "What if") {
+                Some(fork) => Box::new(move |change| drop(change.fork(fork))),
+                None => self.of_thread(),
+            },
+            (3..=5, Some(message)) => match self.bench.replaced(&at, &message) {
+                Some((replaced, revision)) => {
+                    let submission = submission_to(&at, "Instead");
+                    Box::new(move |change| drop(change.replace(submission, replaced, revision)))
+                }
+                None => self.of_thread(),
+            },
+            (6, _) => Box::new(move |change| drop(change.update_branch(&at, Patch::Set(format!("Branch {kind}"))))),
+            _ => Box::new(move |change| {
+                if change.may_delete_branch(&at, None).is_ok() {
+                    change.delete_branch(&at, &|_| Some("What was said".to_owned()));
+                }
+            }),
         }
     }
 
@@ -187,7 +234,8 @@ impl Driver {
                 }
             }),
             9..=10 => Box::new(move |change| {
-                let Some(covers) = change.state.branches[&branch()].head.clone() else { return };
+                let Some(state) = change.state.runs.get(&run) else { return };
+                let Some(covers) = change.state.branches[&state.run.branch_id].head.clone() else { return };
                 change.compact(&run, compaction(covers, "What was said so far."));
             }),
             0 => Box::new(|change| change.recover()),

@@ -18,7 +18,7 @@ use crate::{
     catalogue::Operation,
     engine::{
         AttachedClient, ThreadHandle, Turn,
-        live::{Acknowledge, Claim},
+        live::{Acknowledge, Acknowledged, Claim},
     },
     tools::{
         answers::{self, InvalidAnswer},
@@ -62,11 +62,15 @@ impl ThreadHandle {
         operation: Option<Operation>,
     ) -> Result<InteractionAnswered, RpcError> {
         let (reply, settled) = oneshot::channel();
-        let (id, by, given) = (interaction_id.clone(), client.clone(), answer.clone());
+        let (id, by, given, by_operation) = (interaction_id.clone(), client.clone(), answer.clone(), operation.clone());
         let is_open = self
             .turn(move |turn| {
+                // What shares a record with its settlement is still waited for, and comes too late all the same.
+                if !turn.state().interactions.contains_key(&id) {
+                    return Ok(false);
+                }
                 if !turn.live.waits.contains_key(&id) {
-                    return Ok(turn.state().interactions.contains_key(&id));
+                    return Ok(true);
                 }
                 let kind = turn.live.waits.get(&id).map(|wait| wait.body.kind());
                 if kind == Some(InteractionKind::ToolCall) && !was_offered(turn, &id, &by) {
@@ -81,6 +85,7 @@ impl ThreadHandle {
                         is_first: !already,
                         client: by,
                         answer: checked.answer,
+                        operation: by_operation,
                         reply,
                     });
                 }
@@ -88,9 +93,12 @@ impl ThreadHandle {
             })
             .await?;
         if !is_open {
-            return settled_before(self, &client, &interaction_id, &answer).await;
+            let answer = settled_before(self, &client, &interaction_id, &answer).await?;
+            remember(self, operation, &answer).await?;
+            return Ok(answer);
         }
-        let (outcome, replayed) = settled.await.map_err(|_| not_waiting(&interaction_id))??;
+        let Acknowledged { outcome, replayed, operation } =
+            settled.await.map_err(|_| not_waiting(&interaction_id))??;
         let answer = InteractionAnswered { interaction_id, outcome, replayed };
         remember(self, operation, &answer).await?;
         Ok(answer)
@@ -234,23 +242,20 @@ fn was_offered(turn: &Turn<'_>, id: &InteractionId, client: &ClientRef) -> bool 
 
 /// Once a settlement is durable: everyone who was offered it is told, and everyone who answered is answered.
 pub fn acknowledge(live: &mut crate::engine::live::Live, params: &InteractionSettledParams) {
-    let Some(mut wait) = live.waits.remove(&params.interaction_id) else { return };
-    let mut shown = params.clone();
-    if wait.body.kind() == InteractionKind::ToolCall {
-        shown.answer = None;
-    }
-    for connection in wait.offered.keys() {
-        if let Some(attached) = live.attached.get(connection) {
-            attached.client.settled(&shown);
+    for connection in live.asked.remove(&params.interaction_id).unwrap_or_default() {
+        if let Some(attached) = live.attached.get(&connection) {
+            attached.client.settled(params);
         }
     }
+    let Some(mut wait) = live.waits.remove(&params.interaction_id) else { return };
     for waiting in wait.acknowledge.drain(..) {
         let counted = wait.claim.as_ref().and_then(|claim| claim.answer.as_ref());
         let same = is_same(wait.body.kind(), &waiting.client, &waiting.answer, &params.by, counted);
         let verdict = if waiting.is_first || same {
-            Ok((params.outcome, !waiting.is_first))
+            let (outcome, replayed) = (params.outcome, !waiting.is_first);
+            Ok(Acknowledged { outcome, replayed, operation: waiting.operation })
         } else {
-            Err(already_settled(wait.body.kind(), &shown))
+            Err(already_settled(wait.body.kind(), params))
         };
         // Whoever asked may have gone.
         let _ = waiting.reply.send(verdict);
@@ -266,7 +271,11 @@ async fn remember(
         return Ok(());
     }
     let answer = answer.clone();
-    thread.turn(move |turn| turn.answers(operation, &answer)).await
+    match thread.turn(move |turn| turn.answers(operation, &answer)).await {
+        // The answer counted before the thread was deleted, and its operation went with the thread.
+        Err(_) if thread.is_deleted() => Ok(()),
+        remembered => remembered,
+    }
 }
 
 fn refused_answer(problem: &InvalidAnswer) -> RpcError {

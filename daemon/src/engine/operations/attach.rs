@@ -136,6 +136,11 @@ impl ThreadHandle {
     /// attached a moment longer.
     pub async fn leave(&self, connection: ConnectionId, on_purpose: bool) {
         self.post(move |turn| {
+            // Everybody leaves a daemon that ends. Its last word on this thread is written, and whoever opens the store next
+            // must not meet another one.
+            if turn.live.is_parked {
+                return;
+            }
             let Some(attached) = turn.live.attached.get_mut(&connection) else { return };
             let client = attached.client.clone();
             let was_subscribed = std::mem::replace(&mut attached.subscribed, false);
@@ -236,7 +241,8 @@ fn attach(turn: &mut Turn<'_>, client: &Arc<dyn AttachedClient>, subscribe: bool
     turn.live.look_again();
 }
 
-fn check_after(turn: &Turn<'_>, after: Option<Seq>) -> Result<(), RpcError> {
+/// `after` is an event of the thread, or 0.
+pub(super) fn check_after(turn: &Turn<'_>, after: Option<Seq>) -> Result<(), RpcError> {
     let last = turn.state().thread.seq;
     let Some(after) = after.filter(|after| *after > last) else { return Ok(()) };
     let detail = ErrorDetail::InvalidParams {
@@ -252,16 +258,17 @@ fn check_after(turn: &Turn<'_>, after: Option<Seq>) -> Result<(), RpcError> {
 
 fn snapshot(turn: &Turn<'_>) -> Snapshot {
     let state = turn.state();
+    // All branches share the room of one page, or the snapshot of a thread with many would be longer than a line.
+    let mut room = PAGE_CHARACTERS;
     let queues: BTreeMap<_, _> = state
         .branches
         .iter()
         .map(|(id, branch)| {
-            let mut room = PAGE_CHARACTERS;
             let entries =
                 branch.queue.iter().take(SNAPSHOT_QUEUE).map(|input| input.entry.clone()).take_while(|entry| {
                     let length = serde_json::to_vec(entry).map_or(0, |json| json.len() as u64);
                     let fits = length <= room;
-                    room = room.saturating_sub(length);
+                    room -= if fits { length } else { 0 };
                     fits
                 });
             let entries = entries.collect();

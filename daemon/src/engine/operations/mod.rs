@@ -2,13 +2,19 @@
 
 mod answer;
 mod attach;
+mod branch_refusals;
+mod branches;
+mod fork;
 mod header;
+mod items;
+mod mark_read;
 mod offer;
 mod preview;
 mod queue;
 mod read;
+mod recover_run;
 mod remark;
-mod resume_run;
+mod seal;
 mod settled;
 mod start;
 mod stop;
@@ -17,15 +23,19 @@ mod sweep;
 
 pub use answer::Answering;
 pub use attach::{Resume, Resumed};
+pub use fork::{ForkRequest, ReplaceRequest};
 pub use header::HeaderPatch;
+pub use items::ItemQuery;
 pub use queue::QueueEdit;
+pub use recover_run::Recovering;
 pub use remark::RemarkRequest;
 pub use start::{StartRequest, Started};
 pub use stop::StopTarget;
 pub use submit::SubmitRequest;
 
 pub(super) use answer::acknowledge;
-pub(super) use offer::{is_able, offer_interaction, offer_to};
+pub(super) use offer::{is_able, offer_interaction, offer_to, withdraw};
+pub(super) use seal::{Sealed, counted};
 
 use ropewalk_protocol::{Effect, ErrorDetail, RpcError, RunStatus, Thread};
 
@@ -38,9 +48,14 @@ pub(super) fn refusal(error: DomainError, thread: &Thread) -> RpcError {
         DomainError::NoBranch(id) => RpcError::not_found("branch", id),
         DomainError::NoRun(id) => RpcError::not_found("run", id),
         DomainError::NotPaused(state) => {
-            let message = format!("The run is {}. Only a paused run can be resumed.", state.word());
-            not_paused(state.word(), message)
+            let message = format!("The run is {}. Only a paused run goes on under its id.", state.word());
+            let expected = vec![RunStatus::Paused.word().to_owned()];
+            RpcError::new(ErrorDetail::InvalidState { state: state.word().to_owned(), expected }, message)
         }
+        DomainError::NotRecoverable => RpcError::new(
+            ErrorDetail::InvalidState { state: "idle".to_owned(), expected: Vec::new() },
+            "The run cannot be continued so. Its `recovery` lists how it can.",
+        ),
         DomainError::NoEndpoint => {
             let reason = "no_endpoint".to_owned();
             let detail = ErrorDetail::Unavailable { reason, progress: None, party: None, effect: Some(Effect::None) };
@@ -87,10 +102,4 @@ pub(super) fn refusal(error: DomainError, thread: &Thread) -> RpcError {
             ),
         ),
     }
-}
-
-/// The refusal to resume what is not paused.
-fn not_paused(state: &str, message: impl Into<String>) -> RpcError {
-    let expected = vec![RunStatus::Paused.word().to_owned()];
-    RpcError::new(ErrorDetail::InvalidState { state: state.to_owned(), expected }, message)
 }

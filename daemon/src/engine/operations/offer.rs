@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ropewalk_protocol::{
     ApprovalAsk, Capabilities, ClientRef, InputAsk, Interaction, InteractionBody, InteractionId, InteractionKind,
-    Method, ToolCall,
+    InteractionSettledParams, Method, ToolCall,
 };
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
@@ -100,11 +100,32 @@ pub fn offer_to(
     let attempt = interaction.attempt;
     let Some((method, params)) = request(&wait.body, attempt) else { return };
     let offered = wait.offered.entry(client.connection()).or_default();
-    *offered = Offered { not_i: false, ..*offered };
+    if offered.attempt >= attempt {
+        // Two reasons to ask it again have shared a record, and one request is enough.
+        return;
+    }
+    *offered = Offered { not_i: false, attempt, ..*offered };
+    live.asked.entry(interaction_id.clone()).or_default().insert(client.connection());
     // Silence is counted from the offer that can end it.
     wait.life.send_replace(thread.shared().clock.now());
     let offer = Offer { interaction_id: interaction_id.clone(), method, params, attempt };
     client.offer(offer, thread.clone());
+}
+
+/// Who had an interaction that goes on with somebody else is told that it is over for them.
+pub fn withdraw(live: &mut Live, from: &[ClientRef], params: &InteractionSettledParams) {
+    let Some(wait) = live.waits.get_mut(&params.interaction_id) else { return };
+    let attached = &live.attached;
+    wait.offered.retain(|connection, _| {
+        let had_it = attached.get(connection).filter(|attached| from.contains(attached.client.client_ref()));
+        if let Some(attached) = had_it {
+            attached.client.settled(params);
+            if let Some(asked) = live.asked.get_mut(&params.interaction_id) {
+                asked.remove(connection);
+            }
+        }
+        had_it.is_none()
+    });
 }
 
 fn may_settle(live: &Live, interaction: &Interaction, client: &Arc<dyn AttachedClient>) -> bool {

@@ -18,11 +18,16 @@ use crate::{
 };
 
 impl ThreadHandle {
-    /// What the next request of a branch would be made of, as the thread is now.
+    /// What the next request of a branch would be made of, as the thread is now: for the endpoint that is named, else for
+    /// the one it would go to.
     ///
     /// # Errors
     /// `notFound` for an unknown branch, `unavailable`.
-    pub async fn preview(&self, branch_id: BranchId) -> Result<ContextPreviewed, RpcError> {
+    pub async fn preview(
+        &self,
+        branch_id: BranchId,
+        endpoint_id: Option<EndpointId>,
+    ) -> Result<ContextPreviewed, RpcError> {
         let of_branch = branch_id.clone();
         let (plan, left_out, summarised) = self
             .turn(move |turn| {
@@ -35,7 +40,8 @@ impl ThreadHandle {
                     None => toolbox::of_turn(turn),
                 };
                 let left_out = toolbox.left_out().iter().map(|tool| tool.flat_name.clone()).collect::<Vec<_>>();
-                let plan = plan_of(turn, &of_branch, endpoint_of(turn, &of_branch), toolbox).ok_or_else(unknown)?;
+                let endpoint_id = endpoint_id.unwrap_or_else(|| endpoint_of(turn, &of_branch));
+                let plan = plan_of(turn, &of_branch, endpoint_id, toolbox).ok_or_else(unknown)?;
                 Ok((plan, left_out, summarised))
             })
             .await?;

@@ -9,10 +9,11 @@ use std::collections::BTreeMap;
 
 use bytes::{Bytes, BytesMut};
 
-use super::offer::is_able;
+use super::{attach::check_after, offer::is_able};
 use crate::{
     domain::{Line, Link, OfferedAgain as _, ThreadState},
-    engine::{ThreadHandle, Turn, bus::event_line, history, live::Live, run::toolbox},
+    engine::{ThreadHandle, Turn, bus::event_line, history, live::Live, run::toolbox, storage_error},
+    store::LogName,
 };
 
 impl ThreadHandle {
@@ -58,7 +59,7 @@ impl ThreadHandle {
         let mut settled = Vec::new();
         let mut next = 1;
         loop {
-            let records = history::records(self.shared(), self.id(), next).await?;
+            let records = history::readable_records(self.shared(), self.id(), next).await?;
             let Some(last) = records.last() else { return Ok(settled) };
             next = last.next_seq().max(next + 1);
             for record in records {
@@ -116,6 +117,7 @@ impl ThreadHandle {
         from: Option<Link>,
         limit: usize,
     ) -> Result<(MessagePage, Option<Link>), RpcError> {
+        let wanted = branch_id.clone();
         let (line, seq) = self
             .turn(move |turn| {
                 let branch =
@@ -124,7 +126,14 @@ impl ThreadHandle {
             })
             .await?;
         let line = Line { head: from.or(line.head), summary: line.summary };
-        let (messages, mut next) = history::chain(self.shared(), self.id(), &line, limit).await?;
+        let (messages, mut next) = match history::chain(self.shared(), self.id(), &line, limit).await {
+            // What stands before the damage is shown, without a summary that may stand beyond it.
+            Err(error) if history::is_damage(&error) => {
+                let head = history::readable_head(self.shared(), self.id(), &wanted).await?;
+                history::chain(self.shared(), self.id(), &Line { head, summary: None }, limit).await?
+            }
+            chain => chain?,
+        };
         let mut items = Vec::new();
         let mut characters = 0_u64;
         for (link, found) in messages {
@@ -161,9 +170,15 @@ impl ThreadHandle {
     /// Durable events after one, at most `limit` of them.
     ///
     /// # Errors
-    /// `unavailable`.
+    /// `invalidParams {reason: after_the_end}`, `unavailable`: where the log is damaged also behind the last event that can
+    /// be read.
     pub async fn events(&self, after: Seq, limit: usize) -> Result<EventPage, RpcError> {
-        let last = self.turn(|turn| Ok(turn.change.seq())).await?;
+        let last = self
+            .turn(move |turn| {
+                check_after(turn, Some(after))?;
+                Ok(turn.change.seq())
+            })
+            .await?;
         let mut events: Vec<ThreadEvent> = Vec::new();
         let mut characters = 0_u64;
         if after < last {
@@ -180,6 +195,12 @@ impl ThreadHandle {
                 let event = serde_json::from_str(event.get()).map_err(|error| unreadable(&error))?;
                 events.push(ThreadEvent { thread_id: self.id().clone(), seq: Some(seq), after: None, at, event });
             }
+        }
+        // Whoever has read all that can be read is told that there was more.
+        let damage =
+            events.is_empty().then(|| self.shared().store.damage(&LogName::Thread(self.id().clone()))).flatten();
+        if let Some(error) = damage {
+            return Err(storage_error(&error));
         }
         let next_after = events.last().and_then(|event| event.seq).unwrap_or(after);
         Ok(EventPage { events, next_after })
@@ -218,7 +239,7 @@ pub fn shown_run(live: &Live, state: &ThreadState, run: &Run) -> Run {
     shown
 }
 
-fn unreadable(error: &serde_json::Error) -> RpcError {
+pub(super) fn unreadable(error: &serde_json::Error) -> RpcError {
     super::super::storage_error(&crate::store::StoreError::Read {
         what: "an event".to_owned(),
         cause: error.to_string(),

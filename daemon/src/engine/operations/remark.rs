@@ -74,7 +74,7 @@ pub(super) fn nothing_to_steer(state: &str) -> RpcError {
 
 /// The state of the run a steer was meant for, as far as it is one of this thread.
 fn state_of(turn: &Turn<'_>, run_id: Option<&RunId>) -> String {
-    let run = run_id.and_then(|run_id| lookup::run(turn.shared, run_id).ok()).map(|(run, _)| run);
+    let run = run_id.and_then(|run_id| lookup::run(turn.shared, run_id).ok());
     let own = run.filter(|run| run.thread_id == turn.state().thread.thread_id);
     own.map_or("idle", |run| run.state.word()).to_owned()
 }

@@ -9,8 +9,10 @@ use serde_json::Value;
 
 use super::answer::not_waiting;
 use crate::{
+    domain::Fact,
     engine::{Shared, ThreadHandle, history, lookup},
-    tools::answers,
+    store::Record,
+    tools::{answers, digest::digest},
 };
 
 /// The interaction was settled earlier: its settlement is read from the log.
@@ -20,38 +22,62 @@ pub async fn settled_before(
     id: &InteractionId,
     given: &Value,
 ) -> Result<InteractionAnswered, RpcError> {
-    let (kind, settled) = read_settlement(thread.shared(), id).await?;
-    if is_same(kind, client, given, &settled.by, settled.answer.as_ref()) {
+    let Settlement { kind, settled, digest: counted } = read_settlement(thread.shared(), id).await?;
+    let is_counted = match kind {
+        InteractionKind::ToolCall => {
+            is_by(client, &settled.by) && counted.is_some_and(|counted| counted == digest(given))
+        }
+        _ => is_same(kind, client, given, &settled.by, settled.answer.as_ref()),
+    };
+    if is_counted {
         return Ok(InteractionAnswered { interaction_id: id.clone(), outcome: settled.outcome, replayed: true });
     }
     Err(already_settled(kind, &settled))
 }
 
-async fn read_settlement(
-    shared: &Shared,
-    id: &InteractionId,
-) -> Result<(InteractionKind, InteractionSettledParams), RpcError> {
+/// How an interaction ended, as its record has it.
+struct Settlement {
+    kind: InteractionKind,
+    settled: InteractionSettledParams,
+    /// Stands for the result of a tool, which the event does not have.
+    digest: Option<String>,
+}
+
+async fn read_settlement(shared: &Shared, id: &InteractionId) -> Result<Settlement, RpcError> {
     let home = lookup::interaction_home(shared, id)?;
     let seq = home.settled_in.ok_or_else(|| not_waiting(id))?;
-    for record in history::records(shared, &home.thread_id, seq).await?.iter().take(1) {
+    // Records without events have the number of the one after them: an offer made again may stand before it.
+    for record in history::records(shared, &home.thread_id, seq).await?.iter().take_while(|record| record.n <= seq) {
         for event in &record.events {
             if let Ok(Event::InteractionSettled { interaction_id, outcome, by, answer }) =
                 serde_json::from_str(event.get())
                 && interaction_id == *id
             {
                 let kind = kind_of(answer.as_ref());
-                let interaction_id = id.clone();
-                return Ok((kind, InteractionSettledParams { interaction_id, outcome, by, at: record.at, answer }));
+                let settled = InteractionSettledParams { interaction_id, outcome, by, at: record.at, answer };
+                return Ok(Settlement { kind, settled, digest: given(record, id) });
             }
         }
     }
     Err(RpcError::not_found("interaction", id))
 }
 
+/// What stands for the result that settled a tool call.
+fn given(record: &Record, id: &InteractionId) -> Option<String> {
+    let facts = record.facts.iter().filter(|fact| fact.get().starts_with("{\"fact\":\"given\""));
+    facts.filter_map(|fact| serde_json::from_str(fact.get()).ok()).find_map(|fact| match fact {
+        Fact::Given { interaction_id, digest } if interaction_id == *id => Some(digest),
+        _ => None,
+    })
+}
+
 /// Whether an answer is the one that counted, from the same client.
 pub fn is_same(kind: InteractionKind, client: &ClientRef, given: &Value, by: &By, counted: Option<&Value>) -> bool {
-    let same_client = by.instance_id.as_ref() == Some(&client.instance_id);
-    same_client && counted.is_some_and(|counted| are_same(kind, given, counted))
+    is_by(client, by) && counted.is_some_and(|counted| are_same(kind, given, counted))
+}
+
+fn is_by(client: &ClientRef, by: &By) -> bool {
+    by.instance_id.as_ref() == Some(&client.instance_id)
 }
 
 /// Two answers are the same when decision and scope, the selections and texts, or the result are equal (ruling 4).

@@ -37,9 +37,14 @@ impl Engine {
     /// Starts a thread: its first record has everything it begins with.
     ///
     /// # Errors
-    /// `unavailable`, when it could not be stored; there is no thread then.
+    /// `notFound` (project), `unavailable` when it could not be stored; there is no thread then.
     pub async fn start(self: &Arc<Self>, mut request: StartRequest) -> Result<Started, RpcError> {
         let shared = self.shared();
+        let _project_stays = self.beginnings.read().await;
+        let project_id = &request.start.project_id;
+        if !shared.catalogue.snapshot().projects.contains_key(project_id) {
+            return Err(RpcError::not_found("project", project_id));
+        }
         let now = shared.clock.now();
         request.start.thread_id = ThreadId::from(shared.ids.next(now));
         let thread = self.begin(ThreadState::new(request.start.header(now)));

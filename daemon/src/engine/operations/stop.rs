@@ -41,7 +41,10 @@ impl ThreadHandle {
                 StopTarget::Run(run_id) => {
                     if !turn.change.drop_queued(&run_id) {
                         // A run that has ended has nothing to stop; one that never was is an error.
-                        lookup::run(turn.shared, &run_id)?;
+                        let known = lookup::run_row(turn.shared, &run_id)?.run;
+                        if known.thread_id != turn.state().thread.thread_id {
+                            return Err(RpcError::not_found("run", &run_id));
+                        }
                     }
                 }
             }

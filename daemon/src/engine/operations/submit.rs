@@ -3,7 +3,11 @@
 use ropewalk_protocol::{BranchId, RpcError, RunSkipped, RunSubmitted, SubmitState};
 
 use super::{queue::check_room, refusal};
-use crate::{catalogue::Operation, domain::Submission, engine::ThreadHandle};
+use crate::{
+    catalogue::Operation,
+    domain::{Submission, Submitted},
+    engine::{ThreadHandle, Turn},
+};
 
 /// An input to submit, checked.
 pub struct SubmitRequest {
@@ -24,18 +28,7 @@ impl ThreadHandle {
             let branch_id = request.submission.branch_id.clone();
             check_room(turn, &branch_id, &request.submission.input)?;
             let submitted = turn.change.submit(request.submission).map_err(|error| refusal(error, &header))?;
-            let answer = RunSubmitted {
-                run_id: Some(submitted.run_id),
-                message_id: submitted.message_id,
-                branch_id,
-                state: submitted.state,
-                run: None,
-                timed_out: None,
-                replayed: false,
-            };
-            debug_assert_ne!(answer.state, SubmitState::Recorded, "only an aside is recorded without a run");
-            turn.answers(request.operation, &answer)?;
-            Ok(answer)
+            answer(turn, request.operation, branch_id, submitted)
         })
         .await
     }
@@ -57,4 +50,25 @@ impl ThreadHandle {
         })
         .await
     }
+}
+
+/// The answer to an input that has a run of its own, kept for a repeat of its operation.
+pub(super) fn answer(
+    turn: &mut Turn<'_>,
+    operation: Option<Operation>,
+    branch_id: BranchId,
+    submitted: Submitted,
+) -> Result<RunSubmitted, RpcError> {
+    let answer = RunSubmitted {
+        run_id: Some(submitted.run_id),
+        message_id: submitted.message_id,
+        branch_id,
+        state: submitted.state,
+        run: None,
+        timed_out: None,
+        replayed: false,
+    };
+    debug_assert_ne!(answer.state, SubmitState::Recorded, "only an aside is recorded without a run");
+    turn.answers(operation, &answer)?;
+    Ok(answer)
 }

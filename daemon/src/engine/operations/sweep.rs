@@ -23,7 +23,7 @@ impl ThreadHandle {
         let parked = self
             .turn(|turn| {
                 turn.live.is_parked = true;
-                for (_, activation) in turn.live.activations.drain() {
+                for activation in std::mem::take(&mut turn.live.activations).into_values() {
                     if let Some(task) = activation.task {
                         task.abort();
                     }
@@ -41,6 +41,19 @@ impl ThreadHandle {
             .await;
         if let Err(error) = parked {
             tracing::error!(thread = %self.id(), %error, "this thread could not be parked; the next start recovers it");
+        }
+    }
+
+    /// Ends the thread's owner: the daemon is gone, and nobody asks any more.
+    pub async fn end(&self) {
+        let ended = self
+            .turn(|turn| {
+                turn.live.is_over = true;
+                Ok(())
+            })
+            .await;
+        if let Err(error) = ended {
+            tracing::debug!(thread = %self.id(), %error, "the owner of a thread ends by itself");
         }
     }
 }

@@ -1,8 +1,16 @@
 //! What a run did before a call is looked at: how far the call had come already, and how often its tool was called.
 
-use ropewalk_protocol::{CallId, InteractionKind, RunId};
+use ropewalk_protocol::{CallId, InteractionKind, RunId, SourceKind};
 
-use crate::domain::{BatchCall, RunState, ThreadState};
+use super::report::{Over, Reporter};
+use crate::{
+    domain::{BatchCall, Fact, RunState, ThreadState},
+    engine::Turn,
+    tools::ToolSpec,
+};
+
+#[cfg(test)]
+mod tests;
 
 /// How far a call had come when its last driver ended.
 pub struct Before {
@@ -12,6 +20,8 @@ pub struct Before {
     pub is_asked: bool,
     /// A client has it.
     pub was_sent: bool,
+    /// The daemon itself had begun to make it.
+    pub was_begun: bool,
 }
 
 impl Before {
@@ -23,8 +33,34 @@ impl Before {
             is_decided: state.call(run_id, call_id).is_some_and(|call| call.decision.is_some()),
             is_asked: is_open(InteractionKind::Approval),
             was_sent: is_open(InteractionKind::ToolCall),
+            was_begun: state.call(run_id, call_id).is_some_and(|call| call.is_begun),
         }
     }
+
+    /// Whether nobody can tell any more what the call came to: it was with a client whose tool there is no more, or the
+    /// daemon was making it and may not make it twice. `tool` is the tool as it is now.
+    pub fn is_lost(&self, tool: Option<&ToolSpec>) -> bool {
+        self.was_sent && tool.is_none() || self.was_begun && !tool.is_some_and(may_be_repeated)
+    }
+}
+
+/// Writes down that the daemon begins to make a call itself, unless it could make it twice.
+pub async fn begins(reporter: &Reporter, tool: &ToolSpec, call_id: &CallId) -> Result<(), Over> {
+    // What becomes of a client's call is asked of the client, which is offered it again.
+    if tool.source_kind == SourceKind::Client || may_be_repeated(tool) {
+        return Ok(());
+    }
+    let call_id = call_id.clone();
+    let begun = move |turn: &mut Turn<'_>, run_id: &RunId| {
+        turn.change.fact(Fact::Begun { run_id: run_id.clone(), call_id });
+    };
+    reporter.report(begun).await
+}
+
+/// Whether a call may be made again whose effect is unknown: it has none, or the same as once.
+fn may_be_repeated(tool: &ToolSpec) -> bool {
+    let hints = &tool.annotations;
+    hints.read_only_hint == Some(true) || hints.idempotent_hint == Some(true)
 }
 
 /// How often a run has called a tool up to and including this call; later calls of the same message do not count yet. The

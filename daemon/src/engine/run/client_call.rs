@@ -2,7 +2,7 @@
 
 use futures::future::BoxFuture;
 use ropewalk_protocol::{
-    Effect, ErrorDetail, InteractionBody, InteractionKind, Outcome, RpcError, Severity, ToolCallRequest,
+    Effect, ErrorDetail, InteractionBody, InteractionKind, Outcome, Problem, RpcError, Severity, ToolCallRequest,
 };
 use serde_json::Value;
 
@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     domain::World,
-    engine::live::Claim,
+    engine::{UNREPRESENTABLE_RESULT, live::Claim},
     tools::{
         CallFailure, SourceCall, SourceResult, ToolSource, ToolSpec,
         results::{check_result, told_to_model},
@@ -60,14 +60,14 @@ impl ClientSource<'_> {
             body: Box::new(body),
             kind: InteractionKind::ToolCall,
             call_id: call.call_id.clone(),
-            owner: Some(owner.clone()),
+            owner: Some(owner),
             lifetime_ms: Some(self.ceiling_ms),
             silence_ms: Some(silence_ms),
         };
         let cancelled = |_| CallFailure::Cancelled { sent: true };
         let waiting = waiting::open(reporter, asking).await.map_err(cancelled)?;
         let (id, opened_at) = (waiting.id.clone(), waiting.opened_at);
-        let claim = waiting.owner(reporter, owner, silence_ms).await.map_err(cancelled)?;
+        let claim = waiting.owner(reporter, &call.tool, silence_ms).await.map_err(cancelled)?;
         reporter.stage(move |turn, _| turn.settle_claimed(&id));
         let took_ms = claim.at.millis_since(opened_at);
         let mut result = result(&reporter.shared().schemas, &call.tool, claim, took_ms)?;
@@ -108,7 +108,13 @@ fn of_rpc_error(error: RpcError) -> CallFailure {
     match error.data.detail {
         // The number says it too: a client that is not one of ours need not know our data.
         _ if error.code == -32601 => CallFailure::unsupported_tool(error.message),
-        ErrorDetail::TooLarge { limit, .. } => CallFailure::ResultTooLarge { limit, what: "bytes".to_owned() },
+        ErrorDetail::InvalidRequest { reason } if reason == UNREPRESENTABLE_RESULT => {
+            CallFailure::InvalidResult { problem: Problem { path: String::new(), reason: error.message } }
+        }
+        ErrorDetail::TooLarge { limit, what, .. } => {
+            let what = if what == "depth" { "levels of nesting" } else { "bytes" };
+            CallFailure::ResultTooLarge { limit, what: what.to_owned() }
+        }
         _ => CallFailure::adapter_failed(error.message),
     }
 }

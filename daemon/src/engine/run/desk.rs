@@ -3,15 +3,15 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ropewalk_protocol::{
-    ApprovalAnswer, ApprovalRequest, By, ByKind, CallDecision, CallId, DecidedVia, Decision, DecisionScope,
+    ApprovalAnswer, ApprovalRequest, BlobRef, By, ByKind, CallDecision, CallId, DecidedVia, Decision, DecisionScope,
     EffectiveLevel, InteractionBody, InteractionId, InteractionKind, Outcome, Patch, PolicyDecision, PolicyLevel,
-    PolicyOrigin, PolicySetParams, ProjectId, SourceKind, Unattended,
+    PolicyOrigin, PolicySetParams, ProjectId, SourceKind, Unattended, limits,
 };
 use serde_json::Value;
 
 use super::{
     app_tools::AppSource,
-    before::{Before, calls_so_far},
+    before::{self, Before, calls_so_far},
     client_call::ClientSource,
     report::{Over, Reporter},
     room,
@@ -85,9 +85,9 @@ impl<'a> RunDesk<'a> {
         self.stopped_by.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Whether the call was with a source that there is no more.
+    /// Whether nobody can tell any more what the call came to.
     pub fn is_lost(&self, call: &ModelToolCall) -> bool {
-        self.before.was_sent && self.toolbox().find(&call.name).is_none()
+        self.before.is_lost(self.toolbox().find(&call.name).as_deref())
     }
 
     fn toolbox(&self) -> MutexGuard<'_, Toolbox> {
@@ -314,6 +314,10 @@ impl Desk for RunDesk<'_> {
         self.reporter.stage(move |turn, run_id| turn.change.decide_call(run_id, &call_id, decision, approval_ms));
     }
 
+    async fn begins(&self, tool: &ToolSpec, call_id: &CallId) -> Result<(), CallFailure> {
+        before::begins(self.reporter, tool, call_id).await.map_err(|_| CallFailure::Cancelled { sent: false })
+    }
+
     /// A call whose making was decided before it became too much is made.
     fn is_left_out(&self, tool: &ToolSpec) -> bool {
         !self.before.is_decided && self.toolbox().is_left_out(&tool.flat_name)
@@ -321,6 +325,24 @@ impl Desk for RunDesk<'_> {
 
     fn result_tokens(&self) -> Option<u64> {
         self.result_tokens
+    }
+
+    async fn keep_whole(&self, text: String) -> Option<BlobRef> {
+        if text.len() as u64 > limits::BLOB_BYTES {
+            return None;
+        }
+        match self.reporter.shared().store.put_blob(text.into_bytes()).await {
+            Ok(pin) => {
+                let blob = pin.blob().clone();
+                self.reporter.stage(move |turn, _| turn.names_blob(pin));
+                Some(blob)
+            }
+            // The call has its result all the same; the model is told that the rest was not kept.
+            Err(error) => {
+                tracing::warn!(%error, "the whole of a result could not be kept");
+                None
+            }
+        }
     }
 
     fn source(&self, tool: &ToolSpec) -> &dyn ToolSource {

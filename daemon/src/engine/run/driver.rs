@@ -1,6 +1,6 @@
 //! The driver of one run: its steps and the calls between them, to its end.
 
-use ropewalk_protocol::{By, ByKind, ItemBody, RunStatus};
+use ropewalk_protocol::{By, ByKind, ItemBody, RunId, RunStatus};
 
 use super::{
     desk::RunDesk,
@@ -11,7 +11,7 @@ use super::{
     stopped,
 };
 use crate::{
-    domain::CallEnd,
+    domain::{CallEnd, ThreadState},
     tools::{
         CallFailure,
         path::{self, ModelToolCall},
@@ -19,23 +19,28 @@ use crate::{
 };
 
 /// The driver of one run.
-pub struct Driver(pub Reporter);
+pub struct Driver {
+    /// How it reports back.
+    pub reporter: Reporter,
+    /// The calls that the last driver of the run left unfinished.
+    pub unfinished: Vec<ModelToolCall>,
+}
 
 impl Driver {
     /// Drives the run to its end.
-    pub async fn work(self) {
+    pub async fn work(mut self) {
+        let calls = std::mem::take(&mut self.unfinished);
         // Being over is how most drivers end, and is nothing to tell.
-        let _ = self.steps().await;
+        let _ = self.steps(calls).await;
     }
 
-    async fn steps(&self) -> Result<(), Over> {
-        let mut calls = self.unfinished_calls().await?;
+    async fn steps(&self, mut calls: Vec<ModelToolCall>) -> Result<(), Over> {
         let mut shortfalls = Shortfalls::default();
         loop {
             if !calls.is_empty() {
                 self.calls(calls).await?;
             }
-            match step::step(&self.0, &mut shortfalls).await? {
+            match step::step(&self.reporter, &mut shortfalls).await? {
                 Stepped::Calls(next) => calls = next,
                 Stepped::Ended => return Ok(()),
                 Stepped::Again => calls = Vec::new(),
@@ -47,10 +52,10 @@ impl Driver {
     async fn calls(&self, calls: Vec<ModelToolCall>) -> Result<(), Over> {
         let described = loops::described(&calls);
         for call in calls {
-            if gate::parks_call(&self.0).await? {
+            if gate::parks_call(&self.reporter).await? {
                 return Err(Over);
             }
-            let desk = RunDesk::open(&self.0, &call).await?;
+            let desk = RunDesk::open(&self.reporter, &call).await?;
             let end = match desk.is_lost(&call) {
                 true => path::failed(&call.name, &CallFailure::OutcomeUnknown),
                 false => path::walk(&desk, &call).await,
@@ -69,7 +74,7 @@ impl Driver {
         described: String,
     ) -> Result<(), Over> {
         let digest = loops::digest_of(&call, &end);
-        self.0
+        self.reporter
             .report(move |turn, run_id| {
                 turn.change.call_came_to(run_id, digest);
                 turn.change.complete_call(run_id, &call.call_id, end);
@@ -86,31 +91,27 @@ impl Driver {
             })
             .await
     }
+}
 
-    /// The calls of a batch that the last driver of this run left unfinished.
-    async fn unfinished_calls(&self) -> Result<Vec<ModelToolCall>, Over> {
-        self.0
-            .report(|turn, run_id| {
-                let Some(run) = turn.state().runs.get(run_id) else { return Vec::new() };
-                let Some(batch) = &run.batch else { return Vec::new() };
-                let total = batch.calls.len() as u64;
-                let open = batch.calls.iter().zip(1..).filter(|(call, _)| !call.done);
-                open.map(|(call, index)| {
-                    let shown = run.open_items.get(&call.call.item_id).map(|(_, item)| &item.body);
-                    let arguments = match shown {
-                        Some(ItemBody::ToolCall(item)) => item.arguments.to_string(),
-                        _ => String::new(),
-                    };
-                    ModelToolCall {
-                        call_id: call.call.call_id.clone(),
-                        name: call.call.name.clone(),
-                        arguments: call.call.raw_arguments.clone().unwrap_or(arguments),
-                        index,
-                        total,
-                    }
-                })
-                .collect()
-            })
-            .await
-    }
+/// The calls of a run's batch that have no result yet.
+pub fn unfinished_calls(state: &ThreadState, run_id: &RunId) -> Vec<ModelToolCall> {
+    let Some(run) = state.runs.get(run_id) else { return Vec::new() };
+    let Some(batch) = &run.batch else { return Vec::new() };
+    let total = batch.calls.len() as u64;
+    let open = batch.calls.iter().zip(1..).filter(|(call, _)| !call.done);
+    open.map(|(call, index)| {
+        let shown = run.open_items.get(&call.call.item_id).map(|(_, item)| &item.body);
+        let arguments = match shown {
+            Some(ItemBody::ToolCall(item)) => item.arguments.to_string(),
+            _ => String::new(),
+        };
+        ModelToolCall {
+            call_id: call.call.call_id.clone(),
+            name: call.call.name.clone(),
+            arguments: call.call.raw_arguments.clone().unwrap_or(arguments),
+            index,
+            total,
+        }
+    })
+    .collect()
 }

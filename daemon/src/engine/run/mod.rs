@@ -23,6 +23,7 @@ mod gate;
 mod loops;
 mod output;
 mod party;
+mod passing;
 mod report;
 pub mod request;
 mod retry;
@@ -43,15 +44,17 @@ use super::{
     ThreadHandle,
     live::{Activation, Live},
 };
+use crate::domain::ThreadState;
 
-/// Begins to drive a run from where it is, unless the daemon goes: the next one drives it then.
-pub fn drive(live: &mut Live, thread: &ThreadHandle, run_id: RunId) {
+/// Begins to drive a run from where it is in `state`, unless the daemon goes: the next one drives it then.
+pub fn drive(live: &mut Live, state: &ThreadState, thread: &ThreadHandle, run_id: RunId) {
     if live.is_parked {
         return;
     }
     live.generation += 1;
     let generation = live.generation;
-    let driver = Driver(Reporter::new(thread.clone(), run_id.clone(), generation));
+    let reporter = Reporter::new(thread.clone(), run_id.clone(), generation);
+    let driver = Driver { reporter, unfinished: driver::unfinished_calls(state, &run_id) };
     let task = tokio::spawn(guarded(driver));
     let activation = Activation { generation, task: Some(task.abort_handle()) };
     if let Some(Activation { task: Some(former), .. }) = live.activations.insert(run_id, activation) {
@@ -61,7 +64,7 @@ pub fn drive(live: &mut Live, thread: &ThreadHandle, run_id: RunId) {
 
 /// A driver that panics fails its run, and nothing else.
 async fn guarded(driver: Driver) {
-    let (thread, run_id) = (driver.0.thread().clone(), driver.0.run_id().clone());
+    let (thread, run_id) = (driver.reporter.thread().clone(), driver.reporter.run_id().clone());
     if std::panic::AssertUnwindSafe(driver.work()).catch_unwind().await.is_err() {
         tracing::error!(thread = %thread.id(), run = %run_id, "the driver of this run panicked");
         let outcome = failed(RunErrorKind::Internal, "A fault of the daemon ended this run.", false);

@@ -6,6 +6,7 @@ use serde_json::Value;
 use super::{
     failed,
     report::{Over, Reporter},
+    step::Stepped,
 };
 use crate::{
     domain::RunState,
@@ -33,11 +34,22 @@ pub enum Judged {
 }
 
 impl Judged {
+    /// Whether it ends the run well.
+    pub fn is_good_end(&self) -> bool {
+        matches!(self, Self::Ends(outcome) if outcome.status == OutcomeStatus::Completed)
+    }
+
     /// Writes down what follows, after the answer itself.
-    pub fn write(self, turn: &mut Turn<'_>, run_id: &RunId) {
+    pub fn write(self, turn: &mut Turn<'_>, run_id: &RunId) -> Stepped {
         match self {
-            Self::Ends(outcome) => turn.finish_run(run_id, *outcome),
-            Self::Repairs(text) => turn.change.repair(run_id, text),
+            Self::Ends(outcome) => {
+                turn.finish_run(run_id, *outcome);
+                Stepped::Ended
+            }
+            Self::Repairs(text) => {
+                turn.change.repair(run_id, text);
+                Stepped::Again
+            }
         }
     }
 }
@@ -52,8 +64,12 @@ pub fn instruction(state: &RunState) -> Option<String> {
     ))
 }
 
-/// Looks at a final answer.
-pub async fn judge(reporter: &Reporter, text: String) -> Result<Judged, Over> {
+/// Looks at a final answer. `wants_data` is whether the run was asked for one that fits a schema: most are not, and cost their
+/// thread nothing here.
+pub async fn judge(reporter: &Reporter, text: String, wants_data: bool) -> Result<Judged, Over> {
+    if !wants_data {
+        return Ok(Judged::Ends(Box::new(completed(text, None))));
+    }
     let wanted = reporter.look(|turn, run_id| {
         let state = turn.state().runs.get(run_id);
         state.and_then(|state| Some((state.output_schema.clone()?, state.repairs)))

@@ -57,7 +57,7 @@ impl Reporter {
         let staged = std::mem::take(&mut *self.staged.lock().unwrap_or_else(PoisonError::into_inner));
         let (run_id, generation) = (self.run_id.clone(), self.generation);
         let reported = self.thread.turn(move |turn| {
-            if !turn.live.is_current(&run_id, generation) {
+            if !is_current(turn, &run_id, generation) {
                 return Err(outdated());
             }
             for part in staged {
@@ -75,7 +75,7 @@ impl Reporter {
     ) -> Result<T, Over> {
         let (run_id, generation) = (self.run_id.clone(), self.generation);
         let looked = self.thread.turn(move |turn| {
-            if !turn.live.is_current(&run_id, generation) {
+            if !is_current(turn, &run_id, generation) {
                 return Err(outdated());
             }
             Ok(work(turn, &run_id))
@@ -87,7 +87,7 @@ impl Reporter {
     pub async fn post(&self, work: impl FnOnce(&mut Turn<'_>, &RunId) + Send + 'static) {
         let (run_id, generation) = (self.run_id.clone(), self.generation);
         let posted = self.thread.post(move |turn| {
-            if turn.live.is_current(&run_id, generation) {
+            if is_current(turn, &run_id, generation) {
                 work(turn, &run_id);
             }
         });
@@ -100,7 +100,16 @@ impl Reporter {
     }
 }
 
+/// Whether whoever reports works for the run. What shares a record with the run's end is done before its driver is ended,
+/// and would write on a run that is over.
+fn is_current(turn: &Turn<'_>, run_id: &RunId, generation: u64) -> bool {
+    turn.live.is_current(run_id, generation) && turn.state().runs.contains_key(run_id)
+}
+
 fn outdated() -> RpcError {
     let detail = ropewalk_protocol::ErrorDetail::Cancelled { reason: Some("outdated".to_owned()) };
     RpcError::new(detail, "The run is not driven from here any more.")
 }
+
+#[cfg(test)]
+mod tests;

@@ -45,6 +45,14 @@ pub struct Plan {
     output: Option<String>,
 }
 
+impl Plan {
+    /// Whether the final answer has to fit a schema.
+    #[must_use]
+    pub const fn wants_data(&self) -> bool {
+        self.output.is_some()
+    }
+}
+
 /// What the run's next step is built from; `None` when the run is over, or is paused instead of asking again.
 pub fn plan(turn: &mut Turn<'_>, run_id: &RunId) -> Option<Plan> {
     if gate::parks_step(turn, run_id) {
@@ -79,7 +87,7 @@ pub fn plan_of(turn: &Turn<'_>, branch_id: &BranchId, endpoint_id: EndpointId, t
         project_id: project_id.clone(),
         texts,
         line: branch.line(),
-        known: turn.live.chain.clone(),
+        known: turn.live.chains.of(branch_id),
         request: None,
         output: None,
     })
@@ -168,7 +176,7 @@ pub async fn request(reporter: &Reporter, mut plan: Plan) -> Result<Asked, Model
     let mut compactions = 0;
     let assembly = loop {
         let assembly = assemble(reporter.thread(), &plan, room::room(shared, &endpoint)).await?;
-        remember(reporter, &plan.line, &assembly).await;
+        remember(reporter, &plan, &assembly);
         if assembly.has_at_most(assembly.room.budgets.threshold) || compactions == COMPACTIONS {
             break assembly;
         }
@@ -212,10 +220,11 @@ fn output_tokens(output: Option<&str>) -> u64 {
     output.map_or(0, text_tokens)
 }
 
-async fn remember(reporter: &Reporter, line: &Line, assembly: &Assembly) {
-    let Some(head) = line.head.clone() else { return };
-    let cache = ChainCache { head, summary: line.summary.clone(), messages: assembly.messages.clone() };
-    reporter.post(move |turn, _| turn.live.remember_chain(cache)).await;
+fn remember(reporter: &Reporter, plan: &Plan, assembly: &Assembly) {
+    let Some(head) = plan.line.head.clone() else { return };
+    let cache = ChainCache { head, summary: plan.line.summary.clone(), messages: assembly.messages.clone() };
+    let branch_id = plan.branch_id.clone();
+    reporter.stage(move |turn, _| turn.live.chains.remember(branch_id, cache));
 }
 
 /// The failure of a request that cannot be made short enough: what takes how much, and what to do.

@@ -39,9 +39,10 @@ pub async fn step(reporter: &Reporter, shortfalls: &mut Shortfalls) -> Result<St
         let Some(plan) = reporter.report(request::plan).await? else { return Ok(Stepped::Ended) };
         shortening.asks(reporter.shared(), &plan.endpoint_id);
         let (party, toolbox) = (Party::of(reporter.shared(), &plan.endpoint_id), plan.toolbox.clone());
+        let wants_data = plan.wants_data();
         let mut texts = Texts::new(reporter);
         let failure = match ask(reporter, plan, &mut texts, &mut attempts.ceiling).await {
-            Ok(heard) => return answered(reporter, heard, &texts, &toolbox, &party, shortfalls).await,
+            Ok(heard) => return answered(reporter, heard, &texts, &toolbox, &party, shortfalls, wants_data).await,
             Err(failure) => failure,
         };
         if !texts.has_begun() && shortening.goes_on(reporter.shared(), &failure.error) {
@@ -62,6 +63,7 @@ async fn answered(
     toolbox: &Toolbox,
     party: &Party,
     shortfalls: &mut Shortfalls,
+    wants_data: bool,
 ) -> Result<Stepped, Over> {
     let Heard { mut answer, is_certain } = heard;
     if let Some(error) = excess(&answer) {
@@ -93,15 +95,15 @@ async fn answered(
         reporter.stage(store);
         return Ok(Stepped::Calls(calls));
     }
-    let judged = output::judge(reporter, answer.text).await?;
-    let next = if matches!(judged, output::Judged::Repairs(_)) { Stepped::Again } else { Stepped::Ended };
+    let judged = output::judge(reporter, answer.text, wants_data).await?;
     reporter
         .report(move |turn, run_id| {
             store(turn, run_id);
-            judged.write(turn, run_id);
+            // The end of an answer is a step boundary as well: who has said something meanwhile gets an answer to it.
+            let goes_on = judged.is_good_end() && turn.change.deliver_remarks(run_id);
+            if goes_on { Stepped::Again } else { judged.write(turn, run_id) }
         })
-        .await?;
-    Ok(next)
+        .await
 }
 
 /// What of an answer is over its limit.

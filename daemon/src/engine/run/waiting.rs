@@ -3,12 +3,15 @@
 use std::time::Duration;
 
 use ropewalk_protocol::{
-    By, ByKind, ClientRef, InteractionBody, InteractionId, InteractionKind, Outcome, RunId, Timestamp, Unattended,
-    WaitingKind, WaitingOn,
+    By, ByKind, ClientRef, Interaction, InteractionBody, InteractionId, InteractionKind, Outcome, RunId, Timestamp,
+    Unattended, WaitingKind, WaitingOn,
 };
 use tokio::sync::{oneshot, watch};
 
-use super::report::{Over, Reporter};
+use super::{
+    passing::{Holding, holding, was_sent},
+    report::{Over, Reporter},
+};
 use crate::{
     domain::Opening,
     engine::{
@@ -16,6 +19,7 @@ use crate::{
         live::{Claim, Wait},
         operations::is_able,
     },
+    tools::ToolSpec,
 };
 
 /// An interaction somebody waits for.
@@ -60,12 +64,7 @@ pub async fn open(reporter: &Reporter, asking: Asking) -> Result<Waiting, Over> 
 
 fn open_in(turn: &mut Turn<'_>, run_id: &RunId, asking: Asking) -> Waiting {
     let (sender, settled) = oneshot::channel();
-    let existing = turn
-        .state()
-        .interactions
-        .values()
-        .find(|open| open.call_id == asking.call_id && open.body.kind() == asking.kind)
-        .map(|open| (open.interaction_id.clone(), open.expires_at, open.opened_at));
+    let existing = taken_up(turn, &asking);
     let is_new = existing.is_none();
     let (id, expires_at, opened_at) = existing
         .unwrap_or_else(|| (asking.id.clone(), asking.lifetime_ms.map(|ms| turn.at().plus_millis(ms)), turn.at()));
@@ -111,6 +110,19 @@ fn open_in(turn: &mut Turn<'_>, run_id: &RunId, asking: Asking) -> Waiting {
     Waiting { id, expires_at, opened_at, kind: asking.kind, settled, life: life_of, attendance }
 }
 
+/// The interaction that the call has open already: its id, when it expires, and when it was opened.
+fn taken_up(turn: &mut Turn<'_>, asking: &Asking) -> Option<(InteractionId, Option<Timestamp>, Timestamp)> {
+    let is_meant = |open: &&Interaction| open.call_id == asking.call_id && open.body.kind() == asking.kind;
+    let open = turn.state().interactions.values().find(is_meant)?;
+    let (id, opened_at) = (open.interaction_id.clone(), open.opened_at);
+    let was_open_before = opened_at < turn.live.began_at;
+    if was_open_before && asking.kind == InteractionKind::ToolCall && turn.live.prolonged.insert(id.clone()) {
+        turn.change.prolong(&id, turn.live.down_ms);
+    }
+    let expires_at = turn.state().interactions.get(&id).and_then(|open| open.expires_at);
+    Some((id, expires_at, opened_at))
+}
+
 /// A deadline that passed while no daemon ran leaves those who were there some time to come back (ruling 9).
 fn earliest_end(turn: &Turn<'_>, opened_at: Timestamp) -> Timestamp {
     let began_at = turn.live.began_at;
@@ -145,11 +157,11 @@ fn waiting_on(
 }
 
 /// Who could end a wait now.
-struct Attendance {
+pub struct Attendance {
     /// Whether anybody could.
-    is_attended: bool,
+    pub is_attended: bool,
     /// Until when somebody who has just left still counts.
-    grace_until: Timestamp,
+    pub grace_until: Timestamp,
 }
 
 impl Waiting {
@@ -171,6 +183,7 @@ impl Waiting {
             let hopeless = !attendance.is_attended && unattended == Unattended::Decline;
             let patience = hopeless.then(|| Duration::from_millis(attendance.grace_until.millis_since(now)));
             tokio::select! {
+                biased;
                 claim = &mut self.settled => return claim.map_err(|_| Over),
                 () = until(&clock, self.expires_at, now) => {
                     return self.claim(reporter, by(Outcome::Expired, ByKind::Deadline, clock.now())).await;
@@ -184,15 +197,22 @@ impl Waiting {
     }
 
     /// Waits for the client that holds a tool's handler: silence, the ceiling and its absence end the wait.
-    pub async fn owner(mut self, reporter: &Reporter, owner: ClientRef, silence_ms: u64) -> Result<Claim, Over> {
+    pub async fn owner(mut self, reporter: &Reporter, tool: &ToolSpec, silence_ms: u64) -> Result<Claim, Over> {
         let clock = reporter.shared().clock.clone();
         loop {
-            let presence = self.presence(reporter, owner.clone()).await?;
             let now = clock.now();
+            let presence = match holding(reporter, &self.id, tool).await? {
+                Holding::Client(presence) => presence,
+                Holding::Nobody(by) => {
+                    let claim = Claim { outcome: Outcome::OutcomeUnknown, by, at: now, answer: None, error: None };
+                    return self.claim(reporter, claim).await;
+                }
+            };
             let silent_at = self.life.borrow_and_update().plus_millis(silence_ms);
             let patience =
                 (!presence.is_attended).then(|| Duration::from_millis(presence.grace_until.millis_since(now)));
             tokio::select! {
+                biased;
                 claim = &mut self.settled => return claim.map_err(|_| Over),
                 () = until(&clock, Some(silent_at), now), if presence.is_attended => {
                     return self.claim(reporter, by(Outcome::Expired, ByKind::Deadline, clock.now())).await;
@@ -210,13 +230,7 @@ impl Waiting {
     /// The owner stays away: whether the call had an effect is unknown once it was sent, and clear before.
     async fn give_up(self, reporter: &Reporter) -> Result<Claim, Over> {
         let id = self.id.clone();
-        let was_sent = reporter
-            .look(move |turn, _| {
-                // Offered again, it had been offered before.
-                let known = turn.state().interactions.get(&id).is_some_and(|open| open.attempt > 1);
-                known || turn.live.waits.get(&id).is_some_and(|wait| !wait.offered.is_empty())
-            })
-            .await?;
+        let was_sent = reporter.look(move |turn, _| was_sent(turn, &id)).await?;
         let outcome = if was_sent { Outcome::OutcomeUnknown } else { Outcome::Undeliverable };
         let now = reporter.shared().clock.now();
         self.claim(reporter, by(outcome, ByKind::Deadline, now)).await
@@ -238,20 +252,15 @@ impl Waiting {
                 let is_attended = !turn.live.can_answer(&id, able).is_empty();
                 let left = turn.live.left.iter().filter(|left| able(left.capabilities));
                 let last_left = left.map(|left| left.at.plus_millis(settings.approver_grace_ms)).max();
-                // What was open when the daemon last died waits for those who were there to come back.
-                let earliest = turn.state().interactions.get(&id).map(|open| earliest_end(turn, open.opened_at));
+                // What was under way when the daemon last ended waits for those who were there to come back, also where it
+                // comes to ask before they do.
+                let earliest = turn.state().interactions.get(&id).map(|open| {
+                    let run = turn.state().runs.get(&open.run_id);
+                    let begun_at = run.map_or(open.opened_at, |run| run.run.submitted_at.min(open.opened_at));
+                    earliest_end(turn, begun_at)
+                });
                 let grace_until = last_left.into_iter().chain(earliest).max().unwrap_or(turn.at());
                 Attendance { is_attended, grace_until }
-            })
-            .await
-    }
-
-    async fn presence(&self, reporter: &Reporter, owner: ClientRef) -> Result<Attendance, Over> {
-        reporter
-            .look(move |turn, _| {
-                let grace = turn.shared.catalogue.snapshot().settings.owner_grace_ms;
-                let since = turn.live.away_since(&owner);
-                Attendance { is_attended: turn.live.holder(&owner).is_some(), grace_until: since.plus_millis(grace) }
             })
             .await
     }

@@ -33,6 +33,7 @@ pub async fn files(shared: &Shared, project: &ProjectId) -> Vec<WorkspaceFile> {
     }
     let read = tokio::task::spawn_blocking(move || directories.iter().filter_map(|path| file(path)).collect());
     tokio::select! {
+        biased;
         files = read => files.unwrap_or_default(),
         () = shared.clock.sleep(PATIENCE) => {
             tracing::warn!(%project, "reading AGENTS.md of this project took too long; this step goes without");

@@ -3,13 +3,14 @@
 use std::time::Duration;
 
 use ropewalk_protocol::{
-    ByKind, ClientRef, Endpoint, EndpointRemoveParams, ErrorDetail, ItemBody, Run, RunId, RunStatus,
+    ByKind, ClientRef, Endpoint, EndpointRemoveParams, ErrorDetail, ItemBody, Recovery, Run, RunId, RunStatus,
 };
 use serde_json::{Value, json};
 
 use super::{
     client::Person,
     life::{Life, asking, begin, completed, idle, plain, soon, submit, types},
+    recovering::recover,
 };
 use crate::{
     catalogue::Caller,
@@ -36,12 +37,11 @@ async fn remove_endpoint(life: &Life, endpoint: &Endpoint) {
 }
 
 async fn resume(thread: &ThreadHandle) -> Run {
-    soon(thread.resume_run(thread.id().clone().into(), None, None)).await.unwrap().run
+    recover(thread, Recovery::Resume, None).await.unwrap()
 }
 
 async fn refused(thread: &ThreadHandle, run: Option<&RunId>) -> ErrorDetail {
-    let resumed = soon(thread.resume_run(thread.id().clone().into(), run.cloned(), None)).await;
-    resumed.unwrap_err().data.detail
+    recover(thread, Recovery::Resume, run).await.unwrap_err().data.detail
 }
 
 /// The codes and texts of a thread's notices.
@@ -248,33 +248,4 @@ async fn ruling_29_a_run_without_an_endpoint_at_its_start_fails() {
     let ended = life.ended(&thread, &run).await;
     assert_eq!(serde_json::to_value(ended.outcome.unwrap().error.unwrap().kind).unwrap(), "noEndpoint");
     assert!(!types(&thread).await.contains(&"runState".to_owned()));
-}
-
-#[tokio::test]
-async fn only_a_paused_run_can_be_resumed_and_each_refusal_says_what_it_is() {
-    let (mut life, person) = (Life::first().await, Person::new("in-A"));
-    let thread = life.start(&person, Vec::new()).await;
-    let state = |detail: ErrorDetail| match detail {
-        ErrorDetail::InvalidState { state, expected } => {
-            assert_eq!(expected, ["paused"]);
-            state
-        }
-        other => panic!("{other:?}"),
-    };
-    assert_eq!(state(refused(&thread, None).await), "idle");
-    let run = begin(&thread, "go").await;
-    let queued = submit(&thread, "next").await.run_id.unwrap();
-    assert_eq!(state(refused(&thread, None).await), "running");
-    assert_eq!(state(refused(&thread, Some(&queued)).await), "queued");
-    life.asked().await.fails();
-    life.ended(&thread, &run).await;
-    assert_eq!(state(refused(&thread, None).await), "failed", "the last one that ended badly is meant");
-    assert_eq!(state(refused(&thread, Some(&run)).await), "failed");
-    let other = life.start(&person, Vec::new()).await;
-    for (thread, run) in [(&other, &run), (&thread, &"run-9".into())] {
-        let ErrorDetail::NotFound { noun, .. } = refused(thread, Some(run)).await else {
-            panic!("there is no such run")
-        };
-        assert_eq!(noun, "run");
-    }
 }

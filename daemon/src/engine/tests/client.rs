@@ -7,6 +7,7 @@ use std::sync::{
 
 use ropewalk_protocol::{
     Capabilities, ClientRef, InteractionId, InteractionInvalidAnswerParams, InteractionSettledParams, RpcError,
+    ThreadId,
 };
 use serde_json::{Value, json, value::to_raw_value};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -16,6 +17,7 @@ use crate::engine::{AttachedClient, ConnectionId, Offer, Resume, Resumed, Thread
 
 /// What a client is told.
 pub(crate) enum Told {
+    Gone(ThreadId),
     Offer(Offer, ThreadHandle),
     Settled(InteractionSettledParams),
     Invalid(InteractionInvalidAnswerParams),
@@ -165,6 +167,10 @@ impl AttachedClient for End {
 
     fn settled(&self, params: &InteractionSettledParams) {
         let _ = self.told.send(Told::Settled(params.clone()));
+    }
+
+    fn thread_gone(&self, thread: &ThreadId) {
+        let _ = self.told.send(Told::Gone(thread.clone()));
     }
 
     fn invalid_answer(&self, params: &InteractionInvalidAnswerParams) {

@@ -310,7 +310,16 @@ async fn m20_a_result_larger_than_the_window_is_cut_when_it_is_stored() {
     is_as_shown(&life, &thread, &asked).await;
     let result = asked.history().pop().unwrap();
     assert!(result.starts_with("tool: BEGIN ") && result.ends_with(" END"), "{result}");
-    assert!(result.contains(" of 770010 characters; the rest was not kept"), "{result}");
+    let whole = format!("BEGIN {} END", "0123456789 ".repeat(70_000));
+    let items = completed(&thread).await.into_iter().filter_map(|item| match item.body {
+        ItemBody::ToolCall(call) => call.blob,
+        _ => None,
+    });
+    let blob = items.last().unwrap();
+    assert_eq!(blob.total_bytes, 770_010);
+    assert!(result.contains(&format!(" of 770010 characters; the whole is kept as blob {}", blob.blob_id)), "{result}");
+    let kept = life.engine().blob(&blob.blob_id, 0, usize::MAX).await.unwrap().unwrap();
+    assert_eq!(kept.bytes, whole.as_bytes());
     assert!(text_tokens(&result) <= WINDOW / 4 + 10, "{}", text_tokens(&result));
     asked.ends("Done.");
     life.ended(&thread, &run).await;
@@ -405,5 +414,8 @@ async fn a_summary_is_shown_as_one_and_its_cost_is_the_runs() {
     let (first, rest) = soon(thread.messages(thread.id().clone().into(), None, page.items.len() - 1)).await.unwrap();
     let last = soon(thread.messages(thread.id().clone().into(), rest, 10)).await.unwrap().0;
     assert_eq!([first.items, last.items].concat(), page.items, "pages end where they should");
-    assert_eq!(soon(thread.preview(thread.id().clone().into())).await.unwrap().messages.count, page.items.len() as u64);
+    assert_eq!(
+        soon(thread.preview(thread.id().clone().into(), None)).await.unwrap().messages.count,
+        page.items.len() as u64
+    );
 }

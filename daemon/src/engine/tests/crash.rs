@@ -208,6 +208,30 @@ async fn ruling_9_a_deadline_that_passed_while_no_daemon_ran_leaves_time_to_come
 }
 
 #[tokio::test]
+async fn ruling_9_the_ceiling_of_a_call_counts_only_the_time_a_daemon_ran() {
+    let (mut life, mut person) = (Life::first().await, Person::new("in-A"));
+    let thread = life.start(&person, plain(&["look"])).await;
+    let run = begin(&thread, "go").await;
+    life.asked().await.calls(&[("look", "{}")]);
+    let deadline = |offered: &super::client::Offered| -> ropewalk_protocol::Timestamp {
+        serde_json::from_value(offered.params()["deadlineAt"].clone()).unwrap()
+    };
+    let mut ends_at = deadline(&person.offered("tool/call").await);
+    let mut thread_id = thread.id().clone();
+    for down in [Duration::from_secs(24 * 3_600), SECOND] {
+        life = life.crash(down).await;
+        let thread = life.thread(&thread_id);
+        idle().await;
+        person = Person::new("in-A");
+        person.resume(&thread).await;
+        ends_at = ends_at.plus_millis(u64::try_from(down.as_millis()).unwrap());
+        assert_eq!(deadline(&person.offered("tool/call").await), ends_at, "after {down:?} without a daemon");
+        assert_eq!(life.run(&thread, &run).await.state, RunStatus::Waiting);
+        thread_id = thread.id().clone();
+    }
+}
+
+#[tokio::test]
 async fn tools_of_a_process_that_cannot_come_back_are_free_for_the_next_one() {
     let life = Life::first().await;
     let person = Person::with("in-A", false, ropewalk_protocol::Capabilities::default());
@@ -226,4 +250,43 @@ async fn tools_of_a_process_that_cannot_come_back_are_free_for_the_next_one() {
     let resumed = soon(thread.resume(resume)).await.unwrap();
     let tool = resumed.answer.tools.into_iter().find(|tool| tool.flat_name == "look").unwrap();
     assert_eq!(tool.owner.unwrap().instance_id.as_str(), "in-B");
+}
+
+/// A run that comes to ask a person behind a crash, before any client is back.
+async fn asks_behind_a_crash() -> (Life, crate::engine::ThreadHandle, ropewalk_protocol::RunId) {
+    let (mut life, person) = (Life::first().await, Person::new("in-A"));
+    let thread = life.start(&person, asking("write")).await;
+    let run = begin(&thread, "go").await;
+    let _asked = life.asked().await;
+    let mut life = life.crash(SECOND).await;
+    let thread = life.thread(thread.id());
+    life.asked().await.calls(&[("write", "{}")]);
+    let waiting = life.waiting(&thread, &run).await.waiting_on.unwrap();
+    assert_eq!(waiting.can_answer, [], "nobody is back yet");
+    (life, thread, run)
+}
+
+#[tokio::test]
+async fn dyn_20_what_a_run_asks_before_its_clients_are_back_waits_for_them() {
+    let (mut life, thread, run) = asks_behind_a_crash().await;
+    let mut person = Person::new("in-A");
+    person.resume(&thread).await;
+    let offered = person.offered("approval/request").await;
+    person.answers(&offered, json!({"decision": "accept"})).await;
+    let offered = person.offered("tool/call").await;
+    person.returns(&offered, "written").await;
+    life.asked().await.ends("Done.");
+    life.ended(&thread, &run).await;
+    assert_eq!(life.said(&thread).await[2..], ["Tool: written", "Assistant: Done."]);
+}
+
+#[tokio::test]
+async fn what_a_run_asks_behind_a_crash_is_undeliverable_when_nobody_comes_back() {
+    let (mut life, thread, run) = asks_behind_a_crash().await;
+    life.passes(GRACE - SECOND).await;
+    life.waiting(&thread, &run).await;
+    life.passes(SECOND).await;
+    life.asked().await.ends("So be it.");
+    life.ended(&thread, &run).await;
+    assert_eq!(call_ends(&thread).await[0][0], "undeliverable");
 }

@@ -2,15 +2,16 @@
 
 use std::sync::atomic::Ordering;
 
-use futures::future::join_all;
+use futures::future::{join, join_all};
 use ropewalk_protocol::{ErrorDetail, RpcError, SubmitState};
+use serde_json::json;
 
 use super::{
     client::Person,
-    life::{Life, begin, events, idle, soon, submit, types},
+    life::{Life, asking, begin, events, idle, soon, submit, types},
 };
 use crate::{
-    engine::{Batch, Cursor, ThreadHandle, Wants},
+    engine::{Batch, Cursor, StopTarget, ThreadHandle, Wants},
     store::FailPoint,
 };
 
@@ -214,4 +215,33 @@ async fn a_crash_before_the_sync_loses_what_was_never_answered_and_one_after_it_
         idle().await;
         assert!(!life.is_asked());
     }
+}
+
+#[tokio::test]
+async fn an_answer_that_shares_its_sync_with_a_stop_before_it_comes_too_late() {
+    let (mut life, mut person) = (Life::first().await, Person::new("in-A"));
+    let thread = life.start(&person, asking("write")).await;
+    let run = begin(&thread, "go").await;
+    life.asked().await.calls(&[("write", "{}")]);
+    let asked = person.offered("approval/request").await;
+    let client = person.end.client_ref().clone();
+    let stop = thread.stop(StopTarget::Run(run), client.clone(), None);
+    let answer = thread.settle(client, asked.id().clone(), json!({"decision": "accept"}), None);
+    let (stopped, answered) = soon(join(stop, answer)).await;
+    stopped.unwrap();
+    assert!(matches!(answered.unwrap_err().data.detail, ErrorDetail::AlreadySettled { .. }));
+}
+
+#[tokio::test]
+async fn two_reasons_to_ask_a_client_again_that_share_a_sync_make_one_request() {
+    let (mut life, mut person) = (Life::first().await, Person::new("in-A"));
+    let thread = life.start(&person, asking("write")).await;
+    begin(&thread, "go").await;
+    life.asked().await.calls(&[("write", "{}")]);
+    let first = person.offered("approval/request").await;
+    soon(join(thread.offer_open(person.end.clone()), thread.offer_open(person.end.clone()))).await;
+    let second = person.offered("approval/request").await;
+    assert!(second.offer.attempt > first.offer.attempt);
+    idle().await;
+    assert_eq!(person.unread(), 0, "a request has an attempt of its own");
 }

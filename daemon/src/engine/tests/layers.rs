@@ -52,7 +52,7 @@ async fn the_files_of_the_workspace_are_read_at_each_step_and_previewed_as_they_
     asked.calls(&[("nothing", "{}")]);
     let asked = life.asked().await;
     assert!(asked.request.instructions.contains("Use spaces.") && !asked.request.instructions.contains("Use tabs."));
-    let preview = soon(thread.preview(thread.id().clone().into())).await.unwrap();
+    let preview = soon(thread.preview(thread.id().clone().into(), None)).await.unwrap();
     let texts: Vec<&str> =
         preview.layers.iter().map(|layer| layer.text.as_str()).filter(|text| !text.is_empty()).collect();
     assert_eq!(texts.join("\n\n"), asked.request.instructions, "what is shown is what is sent");
@@ -98,7 +98,7 @@ async fn tools_that_do_not_fit_are_left_out_found_by_a_search_and_then_called() 
     person.returns(&offered, "painted").await;
     life.asked().await.ends("Done.");
     life.ended(&thread, &run).await;
-    let preview = soon(thread.preview(thread.id().clone().into())).await.unwrap();
+    let preview = soon(thread.preview(thread.id().clone().into(), None)).await.unwrap();
     assert!(preview.tools.left_out.contains(&first) && preview.tools.tokens <= 2_000, "{:?}", preview.tools);
 }
 

@@ -3,7 +3,8 @@
 use std::{sync::Arc, time::Duration};
 
 use ropewalk_protocol::{
-    Event, Item, ItemBody, Limits, Origin, Part, Run, RunId, RunStatus, RunSubmitted, ThreadEvent, ThreadId, Unattended,
+    BranchId, Event, Item, ItemBody, Limits, Origin, Part, Run, RunId, RunStatus, RunSubmitted, ThreadEvent, ThreadId,
+    Unattended,
 };
 use serde_json::{Value, json};
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -160,9 +161,15 @@ impl Life {
         panic!("the run is still {:?}", self.run(thread, id).await.state)
     }
 
-    /// Checks a thread's chain, and returns who says what in it, oldest first.
+    /// Checks the chain of a thread's original branch, and returns who says what in it, oldest first.
     pub(crate) async fn said(&self, thread: &ThreadHandle) -> Vec<String> {
-        let line = soon(thread.turn(|turn| Ok(turn.state().branches.values().next().unwrap().line()))).await;
+        self.said_on(thread, &thread.id().clone().into()).await
+    }
+
+    /// The same of any branch.
+    pub(crate) async fn said_on(&self, thread: &ThreadHandle, branch: &BranchId) -> Vec<String> {
+        let branch = branch.clone();
+        let line = soon(thread.turn(move |turn| Ok(turn.state().branches[&branch].line()))).await;
         let shared = thread.shared();
         let (found, rest) = history::chain(shared, thread.id(), &line.unwrap(), usize::MAX).await.unwrap();
         assert_eq!(rest, None);

@@ -1,11 +1,16 @@
 //! Tests of threads and runs over the store in memory: time moves when a test says so, and a model says what it is told to.
 
+mod branches;
 mod budget;
 mod calls;
 pub(crate) mod client;
 mod context;
 mod crash;
+mod deleting;
+mod deleting_crashes;
+mod expiry;
 mod group;
+mod items;
 mod layers;
 pub(crate) mod life;
 mod loops;
@@ -13,10 +18,13 @@ pub(crate) mod model;
 mod output;
 mod park;
 mod presence;
+mod recovering;
 mod remarks;
 mod retries;
+mod rewriting;
 mod room;
+mod settling;
 mod shortfalls;
-mod spy;
+pub(crate) mod spy;
 mod stream;
 mod trouble;

@@ -91,13 +91,40 @@ async fn a_crash_while_the_model_answers_delivers_with_the_request_that_is_made_
 }
 
 #[tokio::test]
-async fn a_run_that_answers_first_ends_and_the_remark_is_recorded_for_the_next_one() {
+async fn k18_a_remark_during_the_last_answer_has_the_run_go_on_with_one_more_step() {
+    for steers in [true, false] {
+        let (mut life, person) = (Life::first().await, Person::new("in-A"));
+        let thread = life.start(&person, Vec::new()).await;
+        let run = begin(&thread, "go").await;
+        let asked = life.asked().await;
+        soon(thread.remark(remark(&thread, "faster", Some(&run).filter(|_| steers)))).await.unwrap();
+        asked.ends("Done.");
+        let asked = life.asked().await;
+        let history = ["user: go", "assistant: Done.", "user: faster"];
+        assert_eq!(asked.history(), history);
+        asked.says("Half");
+
+        let mut life = life.crash(SECOND).await;
+        let thread = life.thread(thread.id());
+        let asked = life.asked().await;
+        assert_eq!(asked.history(), history, "it is in the chain, once, and the step is asked again");
+        asked.ends("Faster now.");
+        let ended = life.ended(&thread, &run).await;
+        assert_eq!((ended.steps, ended.outcome.unwrap().text.as_deref()), (2, Some("Faster now.")));
+        assert!(soon(thread.queue(thread.id().clone().into())).await.unwrap().entries.is_empty());
+        idle().await;
+        assert!(!life.is_asked(), "and no other run begins for it");
+    }
+}
+
+#[tokio::test]
+async fn a_run_that_ends_badly_leaves_its_remarks_recorded_for_the_next_one() {
     let (mut life, person) = (Life::first().await, Person::new("in-A"));
     let thread = life.start(&person, Vec::new()).await;
     let run = begin(&thread, "go").await;
     let asked = life.asked().await;
     soon(thread.remark(remark(&thread, "faster", Some(&run)))).await.unwrap();
-    asked.ends("Done.");
+    asked.fails();
     life.ended(&thread, &run).await;
     idle().await;
     assert!(!life.is_asked(), "no run begins for it");
@@ -105,7 +132,7 @@ async fn a_run_that_answers_first_ends_and_the_remark_is_recorded_for_the_next_o
     let thread = life.thread(thread.id());
     let next = begin(&thread, "on").await;
     let asked = life.asked().await;
-    assert_eq!(asked.history(), ["user: go", "assistant: Done.", "user: faster", "user: on"]);
+    assert_eq!(asked.history(), ["user: go", "user: faster", "user: on"]);
     asked.ends("Done too.");
     life.ended(&thread, &next).await;
 }

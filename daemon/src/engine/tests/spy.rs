@@ -6,10 +6,12 @@ use std::sync::{
 };
 
 use futures::{FutureExt as _, future::BoxFuture};
-use ropewalk_protocol::Seq;
+use ropewalk_protocol::{BlobId, Seq};
 use tokio::sync::watch;
 
-use crate::store::{Commit, Key, LogName, MemoryStore, Record, Rows, Scan, Store, StoreError, StoreSizes};
+use crate::store::{
+    BlobPart, Commit, Key, LogName, MemoryStore, Pin, Record, Rows, Scan, Sieve, Sifted, Store, StoreError, StoreSizes,
+};
 
 /// The store in memory, seen and held up by a test.
 pub(crate) struct Spy {
@@ -18,7 +20,11 @@ pub(crate) struct Spy {
     pub(crate) commits: Mutex<Vec<usize>>,
     /// Whether rows cannot be read.
     pub(crate) is_blind: AtomicBool,
+    /// Whether logs cannot be read.
+    pub(crate) is_unreadable: AtomicBool,
     held: watch::Sender<bool>,
+    /// Whether it says that it is still reading its logs.
+    pub(crate) is_reading: watch::Sender<bool>,
 }
 
 impl Spy {
@@ -27,7 +33,9 @@ impl Spy {
             store: Arc::new(store),
             commits: Mutex::default(),
             is_blind: AtomicBool::new(false),
+            is_unreadable: AtomicBool::new(false),
             held: watch::Sender::new(false),
+            is_reading: watch::Sender::new(false),
         })
     }
 
@@ -78,11 +86,58 @@ impl Store for Spy {
     }
 
     fn read(&self, log: &LogName, from: Seq, max: usize) -> BoxFuture<'static, Result<Vec<Arc<Record>>, StoreError>> {
+        if self.is_unreadable.load(Ordering::SeqCst) {
+            let (what, cause) = (format!("the log of {log:?}"), "input/output error".to_owned());
+            return async move { Err(StoreError::Read { what, cause }) }.boxed();
+        }
         self.store.read(log, from, max)
+    }
+
+    fn compared(&self, _: Option<&LogName>) -> BoxFuture<'static, Result<(), StoreError>> {
+        let mut is_reading = self.is_reading.subscribe();
+        async move { is_reading.wait_for(|is_reading| !is_reading).await.map(drop).map_err(|_| StoreError::Busy) }
+            .boxed()
+    }
+
+    fn is_comparing(&self) -> bool {
+        *self.is_reading.borrow()
+    }
+
+    fn put_blob(&self, bytes: Vec<u8>) -> BoxFuture<'static, Result<Pin, StoreError>> {
+        self.store.put_blob(bytes)
+    }
+
+    fn read_blob(
+        &self,
+        blob: &BlobId,
+        offset: u64,
+        limit: usize,
+    ) -> BoxFuture<'static, Result<Option<BlobPart>, StoreError>> {
+        self.store.read_blob(blob, offset, limit)
+    }
+
+    fn release_blobs(&self, log: &LogName) -> BoxFuture<'static, Result<(), StoreError>> {
+        self.store.release_blobs(log)
+    }
+
+    fn remove(&self, log: &LogName) -> BoxFuture<'static, Result<(), StoreError>> {
+        self.store.remove(log)
+    }
+
+    fn sift(&self, log: &LogName, sieve: Box<dyn Sieve>) -> BoxFuture<'static, Result<Sifted, StoreError>> {
+        self.store.sift(log, sieve)
+    }
+
+    fn rewrite(&self, log: &LogName, sieve: Box<dyn Sieve>) -> BoxFuture<'static, Result<Sifted, StoreError>> {
+        self.store.rewrite(log, sieve)
     }
 
     fn sizes(&self) -> StoreSizes {
         self.store.sizes()
+    }
+
+    fn room(&self) -> Result<(), StoreError> {
+        self.store.room()
     }
 
     fn degraded(&self) -> Option<String> {

@@ -6,9 +6,9 @@ use ropewalk_protocol::{OutcomeStatus, RunErrorKind};
 
 use super::{
     client::Person,
-    life::{Life, begin, idle, plain, submit},
+    life::{Life, begin, idle, plain, soon, submit},
 };
-use crate::store::FailPoint;
+use crate::{engine::StopTarget, store::FailPoint};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -76,4 +76,18 @@ async fn another_record_that_is_stored_rescues_runs_at_once() {
     assert_eq!(life.ended(&thread, &run).await.outcome.unwrap().status, OutcomeStatus::Failed);
     let queue = thread.queue(thread.id().clone().into()).await.unwrap();
     assert!(queue.held, "what waits behind a bad end is held");
+}
+
+#[tokio::test]
+async fn ruling_4_who_was_asked_before_the_trouble_is_told_the_end_all_the_same() {
+    let (mut life, mut person) = (Life::first().await, Person::new("in-A"));
+    let thread = life.start(&person, plain(&["look"])).await;
+    let run = begin(&thread, "go").await;
+    life.asked().await.calls(&[("look", "{}")]);
+    let offered = person.offered("tool/call").await;
+    life.store.store.fail_next(FailPoint::Full);
+    assert!(thread.submit(super::life::request(&thread, "lost", Default::default())).await.is_err());
+    let stop = thread.stop(StopTarget::Run(run), person.end.client_ref().clone(), None);
+    soon(stop).await.unwrap();
+    assert_eq!(person.settled().await.interaction_id, *offered.id(), "its prompt is closed");
 }

@@ -12,8 +12,9 @@ use super::{
     splits::{hear, random_offsets},
 };
 
-/// How often each body is broken in each way; a large one is once.
+/// How often each body is broken in each way, mostly and with `SLOW=1`; a large one is once, or as often as others mostly.
 const TRIES: usize = 5;
+const LONG_TRIES: usize = 200;
 
 /// Longer than the reading of any of these bodies takes.
 const DEADLINE: Duration = Duration::from_secs(30);
@@ -58,7 +59,11 @@ async fn break_all(shape: Provider) {
     let cases = cases_of(shape);
     for case in &cases {
         let whole = hear(shape, case.body.as_bytes(), &[]).await;
-        let tries = if case.body.len() > LARGE_BYTES { 1 } else { TRIES };
+        let tries = match (case.body.len() > LARGE_BYTES, std::env::var_os("SLOW").is_some()) {
+            (true, false) => 1,
+            (false, true) => LONG_TRIES,
+            _ => TRIES,
+        };
         for mutation in Mutation::ALL.into_iter().flat_map(|mutation| std::iter::repeat_n(mutation, tries)) {
             let body = mutation.of(case.body.as_bytes(), &mut random);
             let offsets = random_offsets(&mut random, body.len());

@@ -94,6 +94,28 @@ impl Ahead {
         Some(Taken { rows, reached: std::mem::take(&mut turns.reached), last: turns.last })
     }
 
+    /// How many rows are on their way.
+    pub(super) fn len(&self) -> usize {
+        lock(&self.turns).rows.len()
+    }
+
+    /// Takes back what could not be put into the index; its rows were shown all the time.
+    pub(super) fn give_back(&self, taken: Taken) {
+        let mut turns = lock(&self.turns);
+        for (log, before) in taken.reached {
+            let marks = turns.reached.get(&log).map(|way| [before.marks.as_slice(), &way.marks].concat());
+            match (turns.reached.get_mut(&log), marks) {
+                (Some(way), Some(marks)) => way.marks = marks,
+                _ => drop(turns.reached.insert(log, before)),
+            }
+        }
+    }
+
+    /// How far the logs are whose rows are on their way.
+    pub(super) fn positions(&self) -> Vec<(LogName, Position)> {
+        lock(&self.turns).reached.iter().map(|(log, way)| (log.clone(), way.position.clone())).collect()
+    }
+
     /// Forgets what is in the index by now; what was shown since it was taken stays.
     pub(super) fn settle(&self, taken: &Taken) {
         lock(&self.turns).rows.retain(|_, (turn, _)| *turn > taken.last);

@@ -24,12 +24,22 @@ impl Faults {
         if next.is_some_and(|point| points.contains(&point)) { next.take() } else { None }
     }
 
+    /// Fails instead of writing a payload.
+    pub(super) fn blob(&self) -> io::Result<()> {
+        self.take(&[FailPoint::Blob]).map_or(Ok(()), |_| Err(io::Error::other("input/output error")))
+    }
+
     /// The error of an append that is to fail half-way.
     pub(super) fn append(&self) -> Option<io::Error> {
-        match self.take(&[FailPoint::Append, FailPoint::Full])? {
-            FailPoint::Full => Some(ErrorKind::StorageFull.into()),
+        match self.take(&[FailPoint::Append, FailPoint::Full, FailPoint::FullButForReserve])? {
+            FailPoint::Full | FailPoint::FullButForReserve => Some(ErrorKind::StorageFull.into()),
             _ => Some(io::Error::other("input/output error")),
         }
+    }
+
+    /// Whether the next append finds a disk so full that no reserve helps.
+    pub(super) fn is_full(&self) -> bool {
+        *lock(&self.0) == Some(FailPoint::Full)
     }
 
     /// Fails instead of the sync. `Cut` stays for the cut that follows.
@@ -44,6 +54,16 @@ impl Faults {
     /// Fails instead of the cut.
     pub(super) fn cut(&self) -> io::Result<()> {
         self.take(&[FailPoint::Cut]).map_or(Ok(()), |_| Err(io::Error::other("input/output error")))
+    }
+
+    /// Fails instead of removing a file.
+    pub(super) fn unlink(&self) -> io::Result<()> {
+        self.take(&[FailPoint::Unlink]).map_or(Ok(()), |_| Err(io::Error::other("input/output error")))
+    }
+
+    /// Fails at this place of writing a log anew.
+    pub(super) fn rewrite(&self, point: FailPoint) -> io::Result<()> {
+        self.take(&[point]).map_or(Ok(()), |_| Err(io::Error::other("input/output error")))
     }
 
     /// Whether the index is to fail.

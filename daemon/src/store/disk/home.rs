@@ -36,6 +36,31 @@ impl Home {
         Ok(home)
     }
 
+    /// As [`Home::lay_out`], for a start: a file where the index belongs is moved to `lost/`, as an index that is none.
+    /// With what there is to say about that.
+    pub(super) fn lay_out_anew(root: &Path, now: Timestamp) -> Result<(Self, Vec<String>), StoreError> {
+        let home = Self { root: root.to_owned() };
+        let indexes = home.indexes();
+        let mut notices = Vec::new();
+        if fs::symlink_metadata(&indexes).is_ok() && !indexes.is_dir() {
+            let moved = files::private_dir(&home.lost()).and_then(|()| home.move_to_lost(&indexes, now));
+            let kept = moved.map_err(|error| unreadable(&indexes, &error))?;
+            let shown = indexes.display();
+            notices
+                .push(format!("{shown} is no directory; it is moved to {}, and the index built anew", kept.display()));
+        }
+        Ok((Self::lay_out(root)?, notices))
+    }
+
+    pub(super) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Where files are kept as they were before a migration.
+    pub(super) fn backup(&self) -> PathBuf {
+        self.root.join("backup")
+    }
+
     pub(super) fn logs(&self) -> PathBuf {
         self.root.join("logs")
     }

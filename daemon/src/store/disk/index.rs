@@ -1,10 +1,11 @@
 //! sled as the index: rows of everybody, and how far each log is in it.
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeMap, HashMap},
+    fs::{File, TryLockError},
     ops::Bound,
     panic::{AssertUnwindSafe, catch_unwind},
-    path::Path,
+    path::{Path, PathBuf},
     time::{Duration, Instant},
 };
 
@@ -14,7 +15,7 @@ use super::position::Position;
 use crate::store::{Key, LogName, RowChange, Rows, Scan, StoreError, rows};
 
 /// The version of the index's shape; an index of any other is rebuilt.
-pub(super) const INDEX_VERSION: u64 = 3;
+pub(super) const INDEX_VERSION: u64 = 4;
 
 /// What sled may keep in memory, in bytes.
 const CACHE_BYTES: u64 = 16 * 1024 * 1024;
@@ -29,6 +30,8 @@ const SEAL: &[u8] = b"seal";
 #[derive(Debug)]
 pub(super) struct Index {
     sled: sled::Db,
+    /// Dropped after sled, as fields are dropped in their order.
+    _released: Released,
     /// The n of `index/<n>`.
     pub(super) number: u64,
 }
@@ -52,6 +55,22 @@ pub(super) fn is_locked(cause: &str) -> bool {
     cause.contains("could not acquire lock")
 }
 
+/// The file that sled locks. Dropping this waits until the lock is free: sled's own threads let go of an index a moment after
+/// it was dropped, and whoever closed it may open it again at once.
+#[derive(Debug)]
+struct Released(PathBuf);
+
+impl Drop for Released {
+    fn drop(&mut self) {
+        let deadline = Instant::now() + LOCK_PATIENCE;
+        let is_held =
+            || File::open(&self.0).is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)));
+        while is_held() && Instant::now() < deadline {
+            std::thread::sleep(LOCK_LOOKS);
+        }
+    }
+}
+
 impl Index {
     /// Opens or makes the index in `path`.
     ///
@@ -62,8 +81,8 @@ impl Index {
         let deadline = Instant::now() + LOCK_PATIENCE;
         loop {
             match guarded(|| config.open()) {
-                Ok(sled) => return Ok(Self { sled, number }),
-                // A store of this process that was just dropped may still be letting go: sled's own threads end later.
+                Ok(sled) => return Ok(Self { sled, _released: Released(path.join("db")), number }),
+                // One that was killed may still be ending.
                 Err(cause) if is_locked(&cause) && Instant::now() < deadline => std::thread::sleep(LOCK_LOOKS),
                 Err(cause) => return Err(cause),
             }
@@ -130,6 +149,84 @@ impl Index {
             batch.insert(log_key(POSITION, reached.log), reached.position.encode());
         }
         guarded(|| self.sled.apply_batch(batch))
+    }
+
+    /// Everything in the index but its seal, beyond a key: rows, positions and sparse offsets, as sled has them.
+    pub(super) fn entries_after(
+        &self,
+        after: Option<&[u8]>,
+        limit: usize,
+    ) -> Result<BTreeMap<Vec<u8>, Vec<u8>>, String> {
+        let low = after.map_or(Bound::Unbounded, Bound::Excluded);
+        guarded(|| {
+            let range = self.sled.range::<&[u8], _>((low, Bound::<&[u8]>::Unbounded));
+            let entries = range.filter(|entry| !matches!(entry, Ok((key, _)) if key == SEAL)).take(limit);
+            entries.map(|entry| entry.map(|(key, value)| (key.to_vec(), value.to_vec()))).collect()
+        })
+    }
+
+    /// One of the entries.
+    pub(super) fn entry(&self, key: &[u8]) -> Result<Option<Vec<u8>>, String> {
+        guarded(|| self.sled.get(key)).map(|value| value.map(|value| value.to_vec()))
+    }
+
+    /// Whether two indexes say the same under a key. Of a log that is damaged only the place counts.
+    pub(super) fn is_same(key: &[u8], one: Option<&Vec<u8>>, other: Option<&Vec<u8>>) -> bool {
+        if one == other {
+            return true;
+        }
+        let place = |value: Option<&Vec<u8>>| Position::decode(value?).filter(Position::is_damaged).map(|at| at.offset);
+        key.first() == Some(&POSITION) && place(one).is_some() && place(one) == place(other)
+    }
+
+    /// Whether an entry says how far a log is, or where in it something stands.
+    pub(super) fn is_place_of(key: &[u8], log: &LogName) -> bool {
+        [POSITION, OFFSET].iter().any(|tag| key.starts_with(&log_key(*tag, log)))
+    }
+
+    /// The row an entry is; nothing for what is said of a log.
+    pub(super) fn row_of(key: &[u8]) -> Option<Key> {
+        key.strip_prefix(&[ROW]).map(|row| Key(row.to_vec()))
+    }
+
+    /// An entry's key as a person reads it.
+    pub(super) fn shown(key: &[u8]) -> String {
+        let kind = match key.first() {
+            Some(&ROW) => "row",
+            Some(&POSITION) => "position of the log",
+            _ => "offset in the log",
+        };
+        let rest = String::from_utf8_lossy(key.get(1..).unwrap_or_default());
+        format!("{kind} {}", rest.trim_end_matches('\0').replace('\0', "/").replace(char::is_control, "\u{fffd}"))
+    }
+
+    /// Forgets a log: how far it is, and its sparse offsets.
+    pub(super) fn forget(&self, log: &LogName) -> Result<(), String> {
+        let mut batch = sled::Batch::default();
+        batch.remove(log_key(POSITION, log));
+        guarded(|| {
+            for key in self.sled.scan_prefix(log_key(OFFSET, log)).keys() {
+                batch.remove(key?);
+            }
+            self.sled.apply_batch(batch)
+        })
+    }
+
+    /// Puts a log that was written anew in the place of the one it was.
+    pub(super) fn replace(&self, reached: &Reached<'_>) -> Result<(), String> {
+        let mut batch = sled::Batch::default();
+        guarded(|| {
+            for key in self.sled.scan_prefix(log_key(OFFSET, reached.log)).keys() {
+                batch.remove(key?);
+            }
+            for (seq, offset) in reached.marks {
+                let mut key = log_key(OFFSET, reached.log);
+                key.extend_from_slice(&seq.to_be_bytes());
+                batch.insert(key, &offset.to_be_bytes());
+            }
+            batch.insert(log_key(POSITION, reached.log), reached.position.encode());
+            self.sled.apply_batch(batch)
+        })
     }
 
     /// Writes everything to disk.

@@ -67,7 +67,7 @@ pub(super) fn begin(home: &Home) -> Result<Index, StoreError> {
     let number = numbers(home)?.into_iter().max().unwrap_or(0) + 1;
     let path = path(home, number);
     files::private_dir(&path).map_err(|error| unreadable(&path, &error))?;
-    Index::open(&path, number).map_err(unwritable)
+    Index::open(&path, number).map_err(unwritable).inspect_err(|_| remove(home, number))
 }
 
 /// Makes `index` the live one.

@@ -12,14 +12,13 @@ use std::{
 use ropewalk_protocol::Seq;
 use tokio::sync::oneshot;
 
-use super::{
-    fault::Faults,
-    position::Position,
-    walk::{Stretch, fits, walk},
-};
+use super::{blobs::Keeper, fault::Faults, position::Position, walk::fits};
 use crate::store::{
-    LogName, Record, RowChange, StoreError, files,
+    LogName, Pin, Record, RowChange, StoreError,
+    blobs::reference_rows,
+    files,
     header::Header,
+    outline::Outlined,
     record::{MAX_LINE_BYTES, encode},
 };
 
@@ -69,6 +68,10 @@ pub(super) struct Appended {
     pub(super) position: Position,
     pub(super) marks: Vec<(Seq, u64)>,
     pub(super) bytes: u64,
+    /// The rows that say which blobs the log needs by now.
+    pub(super) references: Vec<RowChange>,
+    /// Hold the blobs until those rows are seen.
+    pub(super) pins: Vec<Pin>,
 }
 
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -95,8 +98,22 @@ impl Log {
         lock(&self.health).clone()
     }
 
-    fn set_health(&self, health: Health) {
+    pub(super) fn set_health(&self, health: Health) {
         *lock(&self.health) = health;
+    }
+
+    /// There is no such log any more: what is begun under its name begins anew.
+    pub(super) fn forget(&self) {
+        self.set_health(Health::Empty);
+    }
+
+    /// The log was written anew up to `position`. With a `cause` that is not durable yet, and has to be made so before
+    /// anything else is written.
+    pub(super) fn replaced(&self, position: Position, cause: Option<StoreError>) {
+        self.set_health(match cause {
+            None => Health::Good(position),
+            Some(cause) => Health::Uncut(Some(position), cause),
+        });
     }
 
     /// Moves on, unless a reader found damage meanwhile.
@@ -120,7 +137,8 @@ impl Log {
         health.clone()
     }
 
-    /// Appends records with one write and makes them durable. `file` is this log's, locked.
+    /// Appends records with one write and makes them durable, after the payloads that `blobs` keeps of them. `file` is
+    /// this log's, locked.
     ///
     /// # Errors
     /// When nothing of the records is there, or will be: what a failed append left is cut off, now or before the next.
@@ -128,6 +146,7 @@ impl Log {
         &self,
         file: &mut Option<File>,
         records: impl Iterator<Item = &'a Record>,
+        blobs: &Keeper,
         faults: &Faults,
     ) -> Result<Appended, StoreError> {
         let before = match self.health() {
@@ -142,7 +161,7 @@ impl Log {
                 }
             }
         };
-        let (bytes, appended) = self.encode(before.as_ref(), records)?;
+        let (bytes, appended) = self.encode(before.as_ref(), records, blobs, faults)?;
         match self.write(file, before.as_ref(), &bytes, faults) {
             Ok(()) => {
                 self.advance(&appended.position);
@@ -165,6 +184,8 @@ impl Log {
         &self,
         before: Option<&Position>,
         records: impl Iterator<Item = &'a Record>,
+        blobs: &Keeper,
+        faults: &Faults,
     ) -> Result<(Vec<u8>, Appended), StoreError> {
         let mut bytes = Vec::with_capacity(1024);
         let durable = before.map_or(0, |position| position.offset);
@@ -173,14 +194,20 @@ impl Log {
             header.encode(&mut bytes);
             Position::after_header(header.log_id, bytes.len() as u64)
         });
-        let mut marks = Vec::new();
+        let (mut marks, mut references, mut pins) = (Vec::new(), Vec::new(), Vec::new());
         for record in records {
             if record.n != position.next_seq {
                 let cause = format!("a record has the number {} where {} belongs", record.n, position.next_seq);
                 return Err(self.refused(cause));
             }
             let (start, offset) = (bytes.len(), position.offset);
-            let sum = encode(record, durable, &mut bytes);
+            let outlined = Outlined::new(record);
+            for payload in &outlined.payloads {
+                faults.blob().map_err(|error| self.failed(&error))?;
+                pins.push(blobs.put(payload).map_err(|error| self.failed(&error))?);
+            }
+            references.extend(reference_rows(&self.name, &outlined.names));
+            let sum = encode(&outlined, durable, &mut bytes);
             let length = bytes.len() - start;
             if length > MAX_LINE_BYTES {
                 return Err(self.refused(format!("a record has {length} bytes, and {MAX_LINE_BYTES} are the limit")));
@@ -190,7 +217,7 @@ impl Log {
             }
         }
         let written = bytes.len() as u64;
-        Ok((bytes, Appended { position, marks, bytes: written }))
+        Ok((bytes, Appended { position, marks, bytes: written, references, pins }))
     }
 
     fn write(
@@ -249,53 +276,7 @@ impl Log {
         Err(Refused::Damaged(offset))
     }
 
-    /// How far the file is still the log that was known up to `known`.
-    fn last_good(&self, known: &Position) -> u64 {
-        let stretch = Stretch { log: &self.name, path: &self.path, from: None, known: None, len: known.offset };
-        match walk(&stretch, &mut |_| Ok(())) {
-            Ok(walked) if walked.position.log_id == known.log_id => walked.position.offset,
-            _ => 0,
-        }
-    }
-
-    /// Notes that acknowledged records cannot be read from `offset` on.
-    pub(super) fn mark_damaged(&self, known: &Position, offset: u64) -> Position {
-        tracing::error!(log = %self.name, offset, "a log is damaged");
-        let acknowledged = known.acknowledged.max(offset + 1);
-        let position = Position { offset, acknowledged, ..known.clone() };
-        self.set_health(Health::Damaged(position.clone()));
-        position
-    }
-
-    /// Cuts what a failed append left, through a descriptor that has not seen the failure.
-    ///
-    /// When this fails too and the process ends before it works, the next start cannot tell the whole lines that were
-    /// left from ones that were about to be acknowledged, and takes them in.
-    fn cut_back(&self, before: Option<&Position>, faults: &Faults) -> io::Result<()> {
-        faults.cut()?;
-        let Some(position) = before else {
-            match fs::remove_file(&self.path) {
-                Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
-                _ => {}
-            }
-            if self.directory().is_dir() {
-                files::sync_dir(self.directory())?;
-            }
-            self.set_health(Health::Empty);
-            return Ok(());
-        };
-        let file = OpenOptions::new().read(true).write(true).open(&self.path)?;
-        if file.metadata()?.len() < position.offset {
-            self.mark_damaged(position, self.last_good(position));
-            return Ok(());
-        }
-        file.set_len(position.offset)?;
-        file.sync_all()?;
-        self.set_health(Health::Good(position.clone()));
-        Ok(())
-    }
-
-    fn directory(&self) -> &Path {
+    pub(super) fn directory(&self) -> &Path {
         self.path.parent().unwrap_or(&self.path)
     }
 
@@ -307,9 +288,8 @@ impl Log {
         StoreError::Write { log: self.name.to_string(), cause, full: false }
     }
 
-    fn failed(&self, error: &io::Error) -> StoreError {
-        let full = matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded);
-        StoreError::Write { log: self.name.to_string(), cause: error.to_string(), full }
+    pub(super) fn failed(&self, error: &io::Error) -> StoreError {
+        StoreError::of_write(self.name.to_string(), error)
     }
 }
 

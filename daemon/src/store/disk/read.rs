@@ -2,25 +2,29 @@
 
 use std::{
     io::ErrorKind,
+    path::Path,
     sync::{Arc, PoisonError},
 };
 
 use ropewalk_protocol::Seq;
 
 use super::{
+    blobs,
     home::unreadable,
     live,
-    log::{Health, Log},
+    log::{Health, Log, lock},
     position::Position,
     shared::Shared,
     walk::{Lines, Next},
 };
-use crate::store::{Record, StoreError, record};
+use crate::store::{LogName, Record, StoreError, blobs::BlobTrouble, record};
 
 impl Shared {
     /// Records of a log as [`crate::store::Store::read`] promises them. At the end of what can be read of a damaged
     /// log stands the error, so that nobody takes the place for the log's end.
     pub(super) fn read(&self, log: &Log, from: Seq, max_bytes: usize) -> Result<Vec<Arc<Record>>, StoreError> {
+        // Only the daemon's log is ever written anew, and must not be while it is read.
+        let _steady = (log.name == LogName::Daemon).then(|| lock(&log.file));
         let (position, damaged) = match self.health(log)? {
             Health::Unread | Health::Empty | Health::Uncut(None, _) => return Ok(Vec::new()),
             Health::Good(position) | Health::Uncut(Some(position), _) => (position, false),
@@ -32,11 +36,13 @@ impl Shared {
         };
         // An index that is about to be rebuilt may name a place beyond what is left of a damaged log.
         let start = if start < position.offset { start } else { 0 };
-        let (records, bad) = Range { log, position: &position, max_bytes }.read(start, from)?;
-        if let Some(offset) = bad {
-            self.note_damage(log, &log.mark_damaged(&position, offset));
+        let range = Range { log, position: &position, max_bytes, blobs: &self.home.blobs() };
+        let (records, bad) = range.read(start, from)?;
+        if let Some((offset, why)) = &bad {
+            tracing::error!(log = %log.name, offset, %why, "a record cannot be read");
+            self.note_damage(log, &log.mark_damaged(&position, *offset), why);
         }
-        match bad.or(damaged.then_some(position.offset)) {
+        match bad.map(|(offset, _)| offset).or(damaged.then_some(position.offset)) {
             Some(offset) if records.is_empty() => Err(log.damaged(offset)),
             _ => Ok(records),
         }
@@ -47,11 +53,15 @@ struct Range<'a> {
     log: &'a Log,
     position: &'a Position,
     max_bytes: usize,
+    blobs: &'a Path,
 }
 
+/// The first record that cannot be read: where it is, and why.
+type Bad = (u64, String);
+
 impl Range<'_> {
-    /// The records, and where the first bad one is if it was met.
-    fn read(&self, start: u64, from: Seq) -> Result<(Vec<Arc<Record>>, Option<u64>), StoreError> {
+    /// The records, and the first bad one if it was met.
+    fn read(&self, start: u64, from: Seq) -> Result<(Vec<Arc<Record>>, Option<Bad>), StoreError> {
         let mut lines = match Lines::open(self.log.path(), start, self.position.offset) {
             Ok(lines) => lines,
             Err(error) if error.kind() == ErrorKind::NotFound && self.position.offset == 0 => {
@@ -64,7 +74,7 @@ impl Range<'_> {
             self.next(&mut lines, &mut line)?;
         }
         let mut records = Vec::new();
-        let mut bytes = 0;
+        let mut bytes = 0_usize;
         let mut ahead = Vec::new();
         let mut at = lines.offset;
         let mut more = self.next(&mut lines, &mut line)?;
@@ -78,16 +88,24 @@ impl Range<'_> {
                 && record::peek_seq(&ahead).is_some_and(|next| next <= from);
             if !over {
                 match record::decode(&line) {
-                    Ok(line) if records.is_empty() && line.record.n < from && line.record.next_seq() <= from => {}
+                    Ok(line) if records.is_empty() && line.n() < from && line.next_seq() <= from => {}
                     Ok(decoded) => {
-                        bytes += line.len();
+                        bytes = bytes.saturating_add(line.len()).saturating_add(decoded.outlined_bytes());
                         if bytes > self.max_bytes && !records.is_empty() {
                             break;
                         }
-                        records.push(Arc::new(decoded.record));
+                        match decoded.whole(&|id, bytes| blobs::read(self.blobs, id, bytes)) {
+                            Ok(record) => records.push(Arc::new(record)),
+                            Err(BlobTrouble::Lost(why)) => return Ok((records, Some((at, why)))),
+                            Err(BlobTrouble::Unreadable(_)) if !records.is_empty() => break,
+                            Err(BlobTrouble::Unreadable(cause)) => {
+                                let what = self.log.path().display().to_string();
+                                return Err(StoreError::Read { what, cause });
+                            }
+                        }
                     }
                     // What was read before it is good; the next read begins here and gets the error.
-                    Err(_) => return Ok((records, Some(at))),
+                    Err(why) => return Ok((records, Some((at, why)))),
                 }
             }
             std::mem::swap(&mut line, &mut ahead);

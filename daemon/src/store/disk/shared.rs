@@ -1,29 +1,30 @@
 //! What the store's threads share: the logs in use, their commits in groups, and the index that follows them.
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeMap, HashMap},
     path::PathBuf,
     sync::{
         Arc, Mutex, PoisonError, RwLock,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
-    time::{Duration, Instant},
+    time::Instant,
 };
 
-use ropewalk_protocol::Timestamp;
 use tokio::sync::oneshot;
 
 use super::{
     ahead::{Ahead, Taken},
+    blobs::Keeper,
     fault::Faults,
-    home::{FoundLog, Home},
+    home::Home,
     index::{Index, Reached},
     live,
     log::{Health, Log, Queue, Waiting, lock},
     position::Position,
-    start::Filling,
+    space::Space,
+    walking::Walk,
 };
-use crate::store::{LogName, Projector, RowChange, StoreError};
+use crate::store::{LogName, NEEDED_BYTES, Projector, RowChange, StoreError};
 
 /// How many logs are open at most (ruling 44).
 pub(super) const OPEN_LOGS: usize = 256;
@@ -31,23 +32,46 @@ pub(super) const OPEN_LOGS: usize = 256;
 /// How many commits of one log go out as one append.
 const COMMITS_A_GROUP: usize = 256;
 
-/// How long a rebuild of the index that failed is not tried again.
-const REBUILD_EVERY: Duration = Duration::from_secs(5);
+/// Rows that an index that cannot be mended may be behind by before no new work is taken.
+const ROWS_BEHIND: usize = 65_536;
+
+/// How much must be free for the index to be written to: more than it grows by at once.
+const INDEX_BYTES: u64 = 2 << 20;
 
 /// An index that failed.
 pub(super) struct Degraded {
     pub(super) cause: String,
-    retry_at: Instant,
+    pub(super) retry_at: Instant,
 }
 
 /// Everything behind a [`super::DiskStore`].
 pub(super) struct Shared {
     pub(super) home: Home,
+    pub(super) blobs: Keeper,
+    pub(super) space: Space,
+    /// How many logs may be open at once.
+    pub(super) open_logs: usize,
+    /// What of which log cannot be read, found since the start or by it.
+    pub(super) damage: Mutex<BTreeMap<LogName, String>>,
     pub(super) projector: Arc<dyn Projector>,
     pub(super) index: RwLock<Index>,
+    /// The logs that the index is still to be brought up to.
+    pub(super) walk: Arc<Walk>,
+    /// What a person should know of the start.
+    pub(super) notices: Mutex<Vec<String>>,
     pub(super) ahead: Ahead,
     /// Held while rows that are on their way are put into the index.
     pub(super) catching_up: Mutex<()>,
+    /// Held by a backup or a check: one of them at a time.
+    pub(super) upkeep: Mutex<()>,
+    /// Held while payloads are looked through, by a sweep or a backup.
+    pub(super) sweeping: Mutex<()>,
+    /// Whether a sweep found that taken.
+    pub(super) sweep_waits: AtomicBool,
+    /// Set when the store is given up: a backup or a check ends then, as nobody waits for it any more.
+    pub(super) closing: AtomicBool,
+    /// Set while the disk is too full for the index to follow the logs.
+    pub(super) holds_back: AtomicBool,
     /// Set while the index is behind the logs; nothing is written to it until it was built anew.
     pub(super) degraded: Mutex<Option<Degraded>>,
     pub(super) logs: Mutex<HashMap<LogName, Arc<Log>>>,
@@ -76,10 +100,11 @@ impl Shared {
     /// What may be done with a log, asking the index the first time.
     ///
     /// # Errors
-    /// When the index cannot be read.
+    /// When the index cannot be read, or does not know yet how far the log goes.
     pub(super) fn health(&self, log: &Log) -> Result<Health, StoreError> {
         match log.health() {
             Health::Unread => {
+                self.walk.check(&log.name)?;
                 let index = self.index.read().unwrap_or_else(PoisonError::into_inner);
                 Ok(log.learn(index.position(&log.name).map_err(live::unwritable)?))
             }
@@ -108,24 +133,42 @@ impl Shared {
         log.used.store(self.uses.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
         let mut file = lock(&log.file);
         let was_open = file.is_some();
-        let records = group.iter().flat_map(|waiting| &waiting.records);
-        let appended = self.health(log).and_then(|_| log.append(&mut file, records, &self.faults));
+        let records = || group.iter().flat_map(|waiting| &waiting.records);
+        let mut append = || self.health(log).and_then(|_| log.append(&mut file, records(), &self.blobs, &self.faults));
+        let is_beyond_help = self.faults.is_full();
+        let mut appended = append();
+        // New work is refused long before: this is a result, a settlement or an end.
+        let is_full = matches!(appended, Err(StoreError::Write { full: true, .. }));
+        if is_full && !is_beyond_help && self.space.spend_reserve() {
+            appended = append();
+        }
         let is_open = file.is_some();
+        let (rows, replies): (Vec<_>, Vec<_>) = group.into_iter().map(|waiting| (waiting.rows, waiting.reply)).unzip();
+        let shown = appended.map(|mut appended| {
+            self.log_bytes.fetch_add(appended.bytes, Ordering::Relaxed);
+            // Dropped when the rows can be seen that say who needs the blobs.
+            let _pins = std::mem::take(&mut appended.pins);
+            let mut rows: Vec<RowChange> = rows.into_iter().flatten().collect();
+            rows.append(&mut appended.references);
+            self.ahead.show(&log.name, rows, appended)
+        });
+        // Only now: whoever writes the log anew must find everything that it has said on its way into the index.
         drop(file);
         if was_open != is_open {
             self.note_open(log, is_open);
         }
-        let (rows, replies): (Vec<_>, Vec<_>) = group.into_iter().map(|waiting| (waiting.rows, waiting.reply)).unzip();
-        match appended {
-            Ok(appended) => {
-                self.log_bytes.fetch_add(appended.bytes, Ordering::Relaxed);
-                let are_many = self.ahead.show(&log.name, rows.into_iter().flatten().collect(), appended);
+        match shown {
+            Ok(are_many) => {
                 answer(replies, &Ok(()));
+                if self.space.wants_reserve() {
+                    self.space.make_reserve();
+                }
                 if are_many {
                     self.catch_up();
                 }
             }
             Err(error) => {
+                let error = self.space.explain(error);
                 // Whatever waits by now was built on top of what has just failed.
                 let behind = std::mem::take(&mut lock(&log.queue).waiting);
                 answer(replies.into_iter().chain(behind.into_iter().map(|waiting| waiting.reply)), &Err(error));
@@ -135,15 +178,16 @@ impl Shared {
 
     /// Keeps the number of open logs within its limit: the one that was used longest ago and is not being written to
     /// is closed.
-    fn note_open(&self, log: &Arc<Log>, is_open: bool) {
+    pub(super) fn note_open(&self, log: &Arc<Log>, is_open: bool) {
         let mut open = lock(&self.open);
         open.retain(|other| !Arc::ptr_eq(other, log));
         if !is_open {
             return;
         }
         open.push(Arc::clone(log));
-        if open.len() > OPEN_LOGS {
-            open.sort_by_key(|log| log.used.load(Ordering::Relaxed));
+        if open.len() > self.open_logs {
+            // Each is looked at once: others are being used meanwhile, and a sort that meets two answers for one log panics.
+            open.sort_by_cached_key(|log| log.used.load(Ordering::Relaxed));
             let idle = open.iter().position(|log| log.file.try_lock().is_ok_and(|mut file| file.take().is_some()));
             if let Some(idle) = idle {
                 open.remove(idle);
@@ -163,25 +207,64 @@ impl Shared {
     pub(super) fn catch_up(&self) {
         // One at a time, or older rows could be written over newer ones.
         let _alone = lock(&self.catching_up);
+        // While the index cannot be mended, its rows go on being shown over it.
+        if lock(&self.degraded).as_ref().is_some_and(|degraded| Instant::now() < degraded.retry_at) {
+            return;
+        }
+        let free_bytes = self.space.free_bytes();
+        // sled that cannot write cannot be read any more either. On a disk this full, what waits is shown over it instead.
+        let holds_back = free_bytes < INDEX_BYTES;
+        self.holds_back.store(holds_back, Ordering::Relaxed);
+        if holds_back {
+            return;
+        }
         if let Some(taken) = self.ahead.take() {
-            self.apply(&taken);
-            self.ahead.settle(&taken);
+            if self.apply(&taken) {
+                self.ahead.settle(&taken);
+                self.flush_where_scarce(free_bytes);
+            } else {
+                self.ahead.give_back(taken);
+            }
         }
     }
 
-    fn apply(&self, taken: &Taken) {
+    /// Has the index on the disk while there is room for it, where there may soon be none.
+    fn flush_where_scarce(&self, free_bytes: u64) {
+        if free_bytes >= NEEDED_BYTES {
+            return;
+        }
+        let flushed = self.index.read().unwrap_or_else(PoisonError::into_inner).flush();
+        if let Err(cause) = flushed {
+            self.degrade(cause);
+        }
+    }
+
+    /// Whether the index has them now.
+    fn apply(&self, taken: &Taken) -> bool {
         if lock(&self.degraded).is_none() {
             match self.apply_now(&taken.rows, taken.reached()) {
-                Ok(()) => return,
+                Ok(()) => return true,
                 Err(cause) => self.degrade(cause),
             }
         }
         self.rebuild_index();
+        if lock(&self.degraded).is_some() {
+            return false;
+        }
         // Another thread may have built it before the logs were where they are now; a second time changes nothing.
-        if lock(&self.degraded).is_none()
-            && let Err(cause) = self.apply_now(&taken.rows, taken.reached())
-        {
-            self.degrade(cause);
+        let applied = self.apply_now(&taken.rows, taken.reached());
+        applied.map_err(|cause| self.degrade(cause)).is_ok()
+    }
+
+    /// Whether new work may begin.
+    ///
+    /// # Errors
+    /// As [`crate::store::Store::room`].
+    pub(super) fn room(&self) -> Result<(), StoreError> {
+        self.space.check()?;
+        match &*lock(&self.degraded) {
+            Some(degraded) if self.ahead.len() > ROWS_BEHIND => Err(live::unwritable(degraded.cause.clone())),
+            _ => Ok(()),
         }
     }
 
@@ -202,28 +285,10 @@ impl Shared {
         }
     }
 
-    /// Builds a new index from the logs and puts it in the place of one that failed, unless that was tried just now.
-    pub(super) fn rebuild_index(&self) {
-        let mut index = self.index.write().unwrap_or_else(PoisonError::into_inner);
-        if lock(&self.degraded).as_ref().is_none_or(|degraded| Instant::now() < degraded.retry_at) {
-            return;
-        }
-        match self.build(&index) {
-            Ok(new) => {
-                let old = std::mem::replace(&mut *index, new).number;
-                *lock(&self.degraded) = None;
-                live::remove(&self.home, old);
-                tracing::info!("the index was built anew");
-            }
-            Err(error) => {
-                *lock(&self.degraded) =
-                    Some(Degraded { cause: error.to_string(), retry_at: Instant::now() + REBUILD_EVERY });
-            }
-        }
-    }
-
-    /// Has the index remember damage that only reading could find.
-    pub(super) fn note_damage(&self, log: &Log, position: &Position) {
+    /// Has the index remember damage that only reading could find, and the daemon's health say so.
+    pub(super) fn note_damage(&self, log: &Log, position: &Position, why: &str) {
+        let said = format!("the log {} is damaged at byte {}: {why}", log.name, position.offset);
+        lock(&self.damage).insert(log.name.clone(), said);
         // What is on its way knows nothing of the damage, and must not be written over it.
         self.catch_up();
         let reached = Reached { log: &log.name, position, marks: &[] };
@@ -234,35 +299,6 @@ impl Shared {
         if let Err(cause) = noted {
             self.degrade(cause);
         }
-    }
-
-    fn build(&self, old: &Index) -> Result<Index, StoreError> {
-        let mut known = old.positions().unwrap_or_default();
-        let mut logs = self.home.find_logs()?;
-        let in_use: Vec<Arc<Log>> = lock(&self.logs).values().cloned().collect();
-        for log in in_use {
-            match log.health() {
-                Health::Unread => {}
-                // Its file, if there is one, holds nothing that is durable.
-                Health::Empty | Health::Uncut(None, _) => logs.retain(|found| found.log != log.name),
-                Health::Good(position) | Health::Uncut(Some(position), _) | Health::Damaged(position) => {
-                    known.insert(log.name.clone(), position);
-                }
-            }
-        }
-        for FoundLog { log, len } in &mut logs {
-            // What lies beyond is being written at this moment, and its writer will bring it to the index.
-            if let Some(position) = known.get(log).filter(|position| !position.is_damaged()) {
-                *len = position.offset.min(*len);
-            }
-        }
-        let mut filling =
-            Filling { home: &self.home, projector: &*self.projector, now: Timestamp::now(), notices: Vec::new() };
-        let index = filling.rebuild(&logs, &known)?;
-        for notice in filling.notices {
-            tracing::warn!("{notice}");
-        }
-        Ok(index)
     }
 }
 

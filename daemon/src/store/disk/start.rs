@@ -1,40 +1,32 @@
 //! Comparing the logs with the index, and bringing the index to where the logs are.
 
-use std::{
-    collections::HashMap,
-    fs::OpenOptions,
-    io::{Read as _, Seek as _, SeekFrom},
-    path::Path,
-};
+use std::{collections::HashMap, sync::atomic::AtomicBool};
 
 use ropewalk_protocol::Timestamp;
 
 use super::{
+    filling::{Filling, damaged},
     home::{FoundLog, Home, unreadable},
-    index::{Index, Reached},
+    index::Index,
     live,
+    migrate::{Migration, find_old},
     position::Position,
-    walk::{End, Failed, Passed, Stop, Stretch, Walked, fits, walk},
+    rewrite, version,
+    walk::{Failed, Stretch, fits, walk},
+    walking::Job,
 };
-use crate::store::{LogName, Projector, StoreError, rows::Overlay};
+use crate::store::{LogName, Progress, Projector, StoreError, header::LOG_VERSION};
 
-/// Rows that wait before they are written while an index is filled.
-const ROWS_A_BATCH: usize = 2_000;
-
-/// An index that is where the logs are.
+/// An index that is where the daemon's log is, and where all others are but for those that are left.
 pub(super) struct Started {
     pub(super) index: Index,
+    /// The logs that are read when the store is open.
+    pub(super) later: Vec<Job>,
+    /// Whether the index is not the live one before these are read.
+    pub(super) is_new: bool,
     /// What a person should know: what was cut, moved, rebuilt, or found damaged.
     pub(super) notices: Vec<String>,
     pub(super) log_bytes: u64,
-}
-
-/// What all logs are compared and projected with.
-pub(super) struct Filling<'a> {
-    pub(super) home: &'a Home,
-    pub(super) projector: &'a dyn Projector,
-    pub(super) now: Timestamp,
-    pub(super) notices: Vec<String>,
 }
 
 /// How a log stands to what the index knows of it.
@@ -50,77 +42,140 @@ enum Compared {
     StillUnreadable,
 }
 
-/// Opens the index and applies what the logs have beyond it, or builds it anew.
+/// What one log costs beside its bytes: it is opened and synced.
+const BYTES_A_LOG: u64 = 16 * 1024;
+
+/// Brings logs of an older version to this one, opens the index and applies what the logs have beyond it, or builds it
+/// anew. Where that takes reading more than `patience_bytes`, and no log has to be migrated, all logs but the daemon's are
+/// left for later.
 ///
 /// # Errors
-/// When a log has an unknown version, or no index can be written.
-pub(super) fn start(home: &Home, projector: &dyn Projector, now: Timestamp) -> Result<Started, StoreError> {
-    let logs = home.find_logs()?;
-    let mut filling = Filling { home, projector, now, notices: Vec::new() };
-    let mut known = HashMap::new();
-    let mut live = None;
-    if let Some(opened) = live::open(home, now, &mut filling.notices)? {
-        known = opened.positions;
-        match filling.catch_up(&opened.index, &logs, &known) {
-            Ok(true) => live = Some(opened.index),
-            Ok(false) => {
-                drop(opened.index);
-                filling.notices.push("a log is not the one the index knew; the index is built anew".to_owned());
-            }
-            Err(Failed::Store(error)) => return Err(error),
-            Err(Failed::Index(cause)) => {
-                let number = opened.index.number;
-                drop(opened.index);
-                filling.notices.push(format!("the index failed ({cause}); it is moved to lost/ and built anew"));
-                live::set_aside(home, number, now)?;
-            }
-        }
+/// When a log has an unknown version, or no log or index can be written that has to be.
+pub(super) fn start(
+    home: &Home,
+    projector: &dyn Projector,
+    now: Timestamp,
+    progress: &Progress,
+    patience_bytes: u64,
+) -> Result<Started, StoreError> {
+    rewrite::forget_unfinished(home);
+    let mut logs = home.find_logs()?;
+    let is_current = version::is_current(home.root())?;
+    // Before anything is moved: a log of a newer version is not for this build to touch, nor is what lies beside it.
+    let mut old = if is_current { Vec::new() } else { find_old(home, logs.iter().enumerate())? };
+    // Who opens a store waits for it, and cannot give it up meanwhile.
+    let closing = &AtomicBool::new(false);
+    let mut filling =
+        Filling { home, projector, now, progress, is_thorough: !is_current, closing, notices: Vec::new() };
+    if version::is_garbled(home.root())? {
+        let said =
+            "the file format of the home said nothing that can be understood; every log was asked for its version";
+        filling.notices.push(format!("{said}, and it is written anew"));
     }
-    let index = match live {
-        Some(index) => index,
-        None => filling.rebuild(&logs, &known)?,
-    };
+    let opened = live::open(home, now, &mut filling.notices)?;
+    let (index, known) = opened.map(|opened| (opened.index, opened.positions)).unzip();
+    let known = known.unwrap_or_default();
+    if is_current {
+        let strange = logs.iter().enumerate().filter(|(_, found)| !is_as_long(found, known.get(&found.log)));
+        old = find_old(home, strange)?;
+    }
+    let mut migrated = 0;
+    if !old.is_empty() {
+        let migration = Migration { home, known: &known, progress, reached: &|_| Ok(()) };
+        migrated = migration.run(&old, &mut logs, &mut filling.notices)?;
+    }
+    // A migrated log may be exactly as long as it was.
+    filling.is_thorough = !is_current || migrated > 0;
+    let patience_bytes = if filling.is_thorough { u64::MAX } else { patience_bytes };
+    let (index, later, is_new) = filling.bring_up(index, &logs, &known, patience_bytes)?;
+    if !is_current {
+        version::note(home.root(), LOG_VERSION)?;
+    }
     let Filling { notices, .. } = filling;
-    Ok(Started { index, notices, log_bytes: logs.iter().map(|found| found.len).sum() })
+    Ok(Started { index, later, is_new, notices, log_bytes: logs.iter().map(|found| found.len).sum() })
+}
+
+/// What reading these logs from these places on costs, as bytes.
+fn cost<'a>(logs: impl Iterator<Item = (&'a FoundLog, Option<&'a Position>)>) -> u64 {
+    logs.map(|(found, from)| BYTES_A_LOG + found.len.saturating_sub(from.map_or(0, |from| from.offset))).sum()
+}
+
+/// Whether a log is as long as the index knows it, and not damaged.
+fn is_as_long(found: &FoundLog, known: Option<&Position>) -> bool {
+    known.is_some_and(|known| found.len == known.offset && !known.is_damaged())
 }
 
 impl Filling<'_> {
-    /// Builds a new index from the logs and makes it the live one. `known` are witnesses of what was acknowledged.
-    ///
-    /// # Errors
-    /// When a log has an unknown version, or the index cannot be written.
-    pub(super) fn rebuild(
+    /// Brings an index to where the logs are, or builds one anew; with what is left for later, and whether the index is
+    /// new and not yet whole.
+    fn bring_up(
+        &mut self,
+        index: Option<Index>,
+        logs: &[FoundLog],
+        known: &HashMap<LogName, Position>,
+        patience_bytes: u64,
+    ) -> Result<(Index, Vec<Job>, bool), StoreError> {
+        let Some(index) = index else { return self.build(logs, known, patience_bytes) };
+        match self.catch_up(&index, logs, known, patience_bytes) {
+            Ok(Some(later)) => return Ok((index, later, false)),
+            Ok(None) => {
+                drop(index);
+                self.notices.push("a log is not the one the index knew; the index is built anew".to_owned());
+            }
+            Err(Failed::Store(error)) => return Err(error),
+            Err(Failed::Index(cause)) => {
+                let number = index.number;
+                drop(index);
+                self.notices.push(format!("the index failed ({cause}); it is moved to lost/ and built anew"));
+                live::set_aside(self.home, number, self.now)?;
+            }
+        }
+        self.build(logs, known, patience_bytes)
+    }
+
+    /// A new index: whole, or with nothing but the daemon's log in it.
+    fn build(
         &mut self,
         logs: &[FoundLog],
         known: &HashMap<LogName, Position>,
-    ) -> Result<Index, StoreError> {
-        let index = live::begin(self.home)?;
-        let total: u64 = logs.iter().map(|found| found.len).sum();
-        let mut done = 0;
-        let mut said = 0;
-        for found in logs {
-            self.take_in(&index, found, None, known.get(&found.log)).map_err(|failed| match failed {
-                Failed::Index(cause) => live::unwritable(cause),
-                Failed::Store(error) => error,
-            })?;
-            done += found.len;
-            if done - said > 64 * 1024 * 1024 {
-                said = done;
-                tracing::info!(done_bytes = done, total_bytes = total, "building the index");
-            }
+        patience_bytes: u64,
+    ) -> Result<(Index, Vec<Job>, bool), StoreError> {
+        if cost(logs.iter().map(|found| (found, None))) <= patience_bytes {
+            return Ok((self.rebuild(logs, known)?, Vec::new(), false));
         }
-        self.note_missing(&index, logs, known).map_err(live::unwritable)?;
-        live::settle(self.home, &index)?;
-        Ok(index)
+        let index = live::begin(self.home)?;
+        let number = index.number;
+        self.progress.expect(logs.iter().map(|found| found.len).sum());
+        let others =
+            self.begin_with_the_daemons(&index, logs, known).inspect_err(|_| live::remove(self.home, number))?;
+        let later =
+            others.iter().map(|found| Job { found: found.clone(), from: None, known: known.get(&found.log).cloned() });
+        Ok((index, later.collect(), true))
     }
 
-    /// Applies what the logs have beyond a good index. `false` when a log is not what the index knew.
+    /// Takes in the daemon's log, which says what holds for the others, and returns these.
+    fn begin_with_the_daemons<'l>(
+        &mut self,
+        index: &Index,
+        logs: &'l [FoundLog],
+        known: &HashMap<LogName, Position>,
+    ) -> Result<&'l [FoundLog], StoreError> {
+        let first = logs.iter().take_while(|found| found.log == LogName::Daemon).count();
+        let (daemon, others) = logs.split_at(first);
+        self.take_all(index, &daemon.iter().collect::<Vec<_>>(), known)?;
+        self.note_missing(index, logs, known).map_err(live::unwritable)?;
+        Ok(others)
+    }
+
+    /// Applies what the logs have beyond a good index, or leaves it for later where it is much. `None` when a log is not
+    /// what the index knew.
     fn catch_up(
         &mut self,
         index: &Index,
         logs: &[FoundLog],
         known: &HashMap<LogName, Position>,
-    ) -> Result<bool, Failed> {
+        patience_bytes: u64,
+    ) -> Result<Option<Vec<Job>>, Failed> {
         let mut behind = Vec::new();
         for found in logs {
             let position = known.get(&found.log);
@@ -128,22 +183,29 @@ impl Filling<'_> {
                 Compared::Same => {}
                 Compared::Tail => behind.push((found, position)),
                 Compared::Unknown => behind.push((found, None)),
-                Compared::Different => return Ok(false),
+                Compared::Different => return Ok(None),
                 Compared::StillUnreadable => self.notices.push(damaged(&found.log, 0, "its first line")),
             }
         }
+        let is_much = cost(behind.iter().copied()) > patience_bytes;
+        let mut later = Vec::new();
         for (found, from) in behind {
-            self.take_in(index, found, from, from)?;
+            if is_much && found.log != LogName::Daemon {
+                self.progress.expect(found.len.saturating_sub(from.map_or(0, |from| from.offset)));
+                later.push(Job { found: found.clone(), from: from.cloned(), known: from.cloned() });
+            } else if !self.projector.is_removed(&found.log, index).map_err(Failed::Store)? {
+                self.take_in(index, found, from, from)?;
+            }
         }
         self.note_missing(index, logs, known).map_err(Failed::Index)?;
-        Ok(true)
+        Ok(Some(later))
     }
 
     fn compare(&self, found: &FoundLog, known: Option<&Position>) -> Result<Compared, StoreError> {
         let Some(known) = known else { return Ok(Compared::Unknown) };
-        let same_length = found.len == known.offset && !known.is_damaged();
+        let same_length = is_as_long(found, Some(known));
         // Its length is enough for a thread's log; the daemon's is read for its version at every start.
-        if same_length && found.log != LogName::Daemon {
+        if same_length && found.log != LogName::Daemon && !self.is_thorough {
             return Ok(Compared::Same);
         }
         let path = self.home.log_path(&found.log)?;
@@ -160,101 +222,4 @@ impl Filling<'_> {
             _ => Compared::Different,
         })
     }
-
-    /// Projects one log from a place on, and deals with what follows its last good record.
-    fn take_in(
-        &mut self,
-        index: &Index,
-        found: &FoundLog,
-        from: Option<&Position>,
-        known: Option<&Position>,
-    ) -> Result<(), Failed> {
-        let FoundLog { log, len } = found;
-        let path = self.home.log_path(log).map_err(Failed::Store)?;
-        let stretch = Stretch { log, path: &path, from, known, len: *len };
-        // What a killed daemon wrote last may be in memory only, and the index must never be ahead of the disk.
-        let synced = OpenOptions::new().write(true).open(&path).and_then(|file| file.sync_data());
-        if let Err(error) = synced {
-            self.notices.push(format!("the log {log} could not be synced: {error}"));
-        }
-        let mut overlay = Overlay::new(index);
-        let mut marks = Vec::new();
-        let walked = walk(&stretch, &mut |Passed { record, position, mark }| {
-            overlay.add(self.projector.project(log, record, &overlay).map_err(Stop::Record)?);
-            marks.extend(mark);
-            if overlay.len() >= ROWS_A_BATCH {
-                index
-                    .apply(overlay.take().iter(), std::iter::once(Reached { log, position, marks: &marks }))
-                    .map_err(Stop::Index)?;
-                marks.clear();
-            }
-            Ok(())
-        })?;
-        if !self.settle_end(&path, found, known, &walked).map_err(Failed::Store)? {
-            return Ok(());
-        }
-        index
-            .apply(overlay.take().iter(), std::iter::once(Reached { log, position: &walked.position, marks: &marks }))
-            .map_err(Failed::Index)
-    }
-
-    /// Cuts off or names what follows the last good record; `false` when the log is no log at all.
-    fn settle_end(
-        &mut self,
-        path: &Path,
-        found: &FoundLog,
-        known: Option<&Position>,
-        walked: &Walked,
-    ) -> Result<bool, StoreError> {
-        let log = &found.log;
-        let failed = |error: std::io::Error| unreadable(path, &error);
-        match &walked.end {
-            End::Damaged(why) => self.notices.push(damaged(log, walked.position.offset, why)),
-            _ if walked.records == 0 && known.is_none() => {
-                let kept = self.home.move_to_lost(path, self.now).map_err(failed)?;
-                self.notices.push(format!("the log {log} has no whole record; it is moved to {}", kept.display()));
-                return Ok(false);
-            }
-            End::Whole => {}
-            End::Unacknowledged => {
-                let offset = walked.position.offset;
-                let mut file = OpenOptions::new().read(true).write(true).open(path).map_err(failed)?;
-                file.seek(SeekFrom::Start(offset)).map_err(failed)?;
-                let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-                let kept = self
-                    .home
-                    .keep_in_lost(&format!("{name}-from-{offset}"), &mut file.by_ref(), self.now)
-                    .map_err(failed)?;
-                file.set_len(offset).map_err(failed)?;
-                file.sync_all().map_err(failed)?;
-                self.notices.push(format!(
-                    "the log {log} ended in {} bytes that were never acknowledged; they are moved to {}",
-                    found.len - offset,
-                    kept.display()
-                ));
-            }
-        }
-        Ok(true)
-    }
-
-    /// Names logs that the index knows and that are gone, and keeps them from being begun anew.
-    fn note_missing(
-        &mut self,
-        index: &Index,
-        logs: &[FoundLog],
-        known: &HashMap<LogName, Position>,
-    ) -> Result<(), String> {
-        let there: std::collections::HashSet<&LogName> = logs.iter().map(|found| &found.log).collect();
-        for (log, position) in known.iter().filter(|(log, _)| !there.contains(log)) {
-            self.notices.push(format!("the log {log} is missing"));
-            let mut gone = Position::after_header(position.log_id.clone(), 0);
-            gone.acknowledged = position.acknowledged.max(1);
-            index.apply([].into_iter(), std::iter::once(Reached { log, position: &gone, marks: &[] }))?;
-        }
-        Ok(())
-    }
-}
-
-fn damaged(log: &LogName, offset: u64, why: &str) -> String {
-    format!("the log {log} is damaged at byte {offset} ({why}); it can be read up to there and takes no new records")
 }

@@ -11,9 +11,9 @@ use ropewalk_protocol::Seq;
 
 use super::position::Position;
 use crate::store::{
-    LogName, Record, StoreError,
+    LogName, StoreError,
     header::{Header, MAX_HEADER_BYTES},
-    record::{self, MAX_LINE_BYTES},
+    record::{self, Line, MAX_LINE_BYTES},
 };
 
 /// What is to be read of one log.
@@ -52,7 +52,7 @@ pub(super) enum End {
 
 /// A good record on its way by.
 pub(super) struct Passed<'a> {
-    pub(super) record: &'a Record,
+    pub(super) line: Line,
     /// The place after it.
     pub(super) position: &'a Position,
     /// The sparse offset it deserves.
@@ -173,9 +173,9 @@ impl Walk {
         visit: &mut dyn FnMut(Passed<'_>) -> Result<(), Stop>,
     ) -> Result<Option<Bad>, Failed> {
         let line = match record::decode(line) {
-            Ok(line) if line.record.n == self.position.next_seq => line,
+            Ok(line) if line.n() == self.position.next_seq => line,
             Ok(line) => {
-                let (n, expected) = (line.record.n, self.position.next_seq);
+                let (n, expected) = (line.n(), self.position.next_seq);
                 // A good line out of turn is a witness like any later one.
                 self.durable = self.durable.max(line.durable);
                 return Ok(Some(Bad::Bytes(format!("a record has the number {n} where {expected} belongs"))));
@@ -184,8 +184,8 @@ impl Walk {
         };
         let start = self.position.offset;
         let mut after = self.position.clone();
-        let mark = after.pass(offset - start, line.record.next_seq(), line.sum).then_some((line.record.n, start));
-        match visit(Passed { record: &line.record, position: &after, mark }) {
+        let mark = after.pass(offset - start, line.next_seq(), line.sum).then_some((line.n(), start));
+        match visit(Passed { line, position: &after, mark }) {
             Ok(()) => {}
             Err(Stop::Index(cause)) => return Err(Failed::Index(cause)),
             Err(Stop::Record(why)) => {
@@ -218,17 +218,26 @@ impl Walk {
 /// # Errors
 /// When the log has a version this build does not know.
 pub(super) fn fits(file: &File, log: &LogName, position: &Position) -> Result<bool, StoreError> {
-    let mut head = [0; MAX_HEADER_BYTES];
-    let Ok(read) = read_up_to(file, &mut head, 0) else { return Ok(false) };
-    let Some(end) = head[..read].iter().position(|byte| *byte == b'\n') else { return Ok(false) };
-    let same = Header::decode(&head[..end], log)?.is_some_and(|header| header.log_id == position.log_id);
-    if !same || position.offset <= end as u64 + 1 {
-        return Ok(same && position.offset == end as u64 + 1);
+    let Some((header, start)) = read_header(file, log)? else { return Ok(false) };
+    let same = header.log_id == position.log_id;
+    if !same || position.offset <= start {
+        return Ok(same && position.offset == start);
     }
     let mut tail = [0; record::SUM_TAIL_BYTES];
     let start = position.offset.saturating_sub(record::SUM_TAIL_BYTES as u64);
     let whole = file.read_exact_at(&mut tail, start).is_ok() && tail.ends_with(b"\n");
     Ok(whole && record::written_sum(&tail[..tail.len() - 1]) == Some(position.sum))
+}
+
+/// The first line of a log and where its records begin; `None` when it has no such line.
+///
+/// # Errors
+/// When the log has a version this build does not know.
+pub(super) fn read_header(file: &File, log: &LogName) -> Result<Option<(Header, u64)>, StoreError> {
+    let mut head = [0; MAX_HEADER_BYTES];
+    let Ok(read) = read_up_to(file, &mut head, 0) else { return Ok(None) };
+    let Some(end) = head[..read].iter().position(|byte| *byte == b'\n') else { return Ok(None) };
+    Ok(Header::decode(&head[..end], log)?.map(|header| (header, end as u64 + 1)))
 }
 
 fn read_up_to(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
@@ -261,7 +270,11 @@ pub(super) enum Next {
 impl Lines {
     /// The lines from `offset` to `end`.
     pub(super) fn open(path: &Path, offset: u64, end: u64) -> io::Result<Self> {
-        let mut file = File::open(path)?;
+        Self::of(File::open(path)?, offset, end)
+    }
+
+    /// The lines of an open file from `offset` to `end`.
+    pub(super) fn of(mut file: File, offset: u64, end: u64) -> io::Result<Self> {
         file.seek(SeekFrom::Start(offset))?;
         let reader = BufReader::with_capacity(64 * 1024, file).take(end.saturating_sub(offset));
         Ok(Self { reader, offset })

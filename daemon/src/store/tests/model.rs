@@ -25,19 +25,20 @@ async fn run(seed: u64) {
             0 => (memory, disk) = (memory.crash(), disk.crash()),
             1 => (memory, disk) = (memory.crash_without_index(), disk.crash_without_index()),
             2 => {
-                let points = [FailPoint::Append, FailPoint::Sync, FailPoint::Full, FailPoint::Index];
+                use FailPoint::{Append, Blob, Full, FullButForReserve, Index, Sync};
+                let points = [Append, Sync, Full, FullButForReserve, Index, Blob];
                 let point = points[random.random_range(0..points.len())];
                 memory.fail_next(point);
                 disk.fail_next(point);
             }
             3..6 => {
                 let from = random.random_range(1..=next[at] + 1);
-                let bound = random.random_range(1..20_000);
+                let bound = random.random_range(1..60_000);
                 let both = (read(memory.store(), &log, from, bound).await, read(disk.store(), &log, from, bound).await);
                 assert_eq!(both.0, both.1, "seed {seed}, step {step}, from {from}, bound {bound}");
             }
             _ => {
-                let text = "y".repeat(random.random_range(0..12_000));
+                let text = "yz".repeat(random.random_range(0..24) * 500);
                 let events = vec![text.as_str(); random.random_range(0..3)];
                 let records = vec![record(next[at], &events)];
                 let committed = within(memory.store().commit(commit_of(memory.store(), &log, records.clone()))).await;

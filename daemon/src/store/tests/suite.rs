@@ -16,6 +16,8 @@ macro_rules! both {
     };
 }
 
+pub(super) use both;
+
 both! {
     what_was_committed_is_read_back_in_order
     a_record_without_events_counts_as_holding_the_next_one
@@ -137,8 +139,10 @@ async fn a_failed_commit_leaves_nothing_and_the_next_one_works(subject: impl Sub
 
 async fn a_full_disk_is_told_as_such(subject: impl Subject) {
     put(subject.store(), &thread("aa01"), 1, &["a"]).await.unwrap();
+    subject.fail_next(FailPoint::FullButForReserve);
+    put(subject.store(), &thread("aa01"), 2, &["on the reserve"]).await.unwrap();
     subject.fail_next(FailPoint::Full);
-    let failed = put(subject.store(), &thread("aa01"), 2, &["b"]).await;
+    let failed = put(subject.store(), &thread("aa01"), 3, &["b"]).await;
     assert!(matches!(failed, Err(StoreError::Write { full: true, .. })), "{failed:?}");
 }
 

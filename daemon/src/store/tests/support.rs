@@ -2,7 +2,7 @@
 
 use std::{path::Path, sync::Arc, time::Duration};
 
-use ropewalk_protocol::{Seq, Timestamp};
+use ropewalk_protocol::{BlobId, Seq, Timestamp};
 use serde_json::value::RawValue;
 
 use crate::store::{
@@ -18,13 +18,21 @@ impl Projector for Counting {
         if record.facts.iter().any(|fact| fact.get() == "\"unreadable\"") {
             return Err("the fact is of another world".to_owned());
         }
+        if let Some(removal) = Removal::in_record(record) {
+            return removal.rows(rows);
+        }
         let count = Key::of(&["count", &log.to_string()]);
         let before = rows.get(&count).map_err(|error| error.to_string())?;
         let before: u64 = before.map_or(0, |value| String::from_utf8(value).unwrap().parse().unwrap());
         let mut changes = vec![RowChange::Put(count, (before + 1).to_string().into_bytes())];
         for (seq, event) in (record.n..).zip(&record.events) {
             let key = event_key(log, seq);
-            changes.push(RowChange::Put(key, event.get().as_bytes().to_vec()));
+            // As in the real index no value is long; one that was made of a mark would be another.
+            let value = match event.get() {
+                short if short.len() < 1_000 => short.to_owned(),
+                long => format!("{} bytes, sum {:08x}", long.len(), crc32c::crc32c(long.as_bytes())),
+            };
+            changes.push(RowChange::Put(key, value.into_bytes()));
             // Only the last three are kept, so that deletes are tested too.
             if let Some(old) = seq.checked_sub(3) {
                 changes.push(RowChange::Delete(event_key(log, old)));
@@ -32,6 +40,53 @@ impl Projector for Counting {
         }
         Ok(changes)
     }
+
+    fn is_removed(&self, log: &LogName, rows: &dyn Rows) -> Result<bool, StoreError> {
+        rows.get(&removed_key(log)).map(|row| row.is_some())
+    }
+}
+
+/// What a record of the daemon's log says about the removal of a thread's log.
+pub(in crate::store) enum Removal {
+    Decided(LogName),
+    Gone(LogName),
+}
+
+impl Removal {
+    /// A record that says it.
+    pub(in crate::store) fn record(&self) -> Record {
+        let (word, log) = match self {
+            Self::Decided(log) => ("removed", log),
+            Self::Gone(log) => ("gone", log),
+        };
+        let LogName::Thread(id) = log else { panic!("only logs of threads are removed") };
+        let fact = RawValue::from_string(format!("\"{word} {id}\"")).unwrap();
+        Record { facts: vec![fact], ..record(1, &[]) }
+    }
+
+    fn in_record(record: &Record) -> Option<Self> {
+        let (word, id) = record.facts.first()?.get().trim_matches('"').split_once(' ')?;
+        Some(if word == "gone" { Self::Gone(thread(id)) } else { Self::Decided(thread(id)) })
+    }
+
+    fn rows(&self, rows: &dyn Rows) -> Result<Vec<RowChange>, String> {
+        let log = match self {
+            Self::Gone(log) => return Ok(vec![RowChange::Delete(removed_key(log))]),
+            Self::Decided(log) => log,
+        };
+        let mut changes = vec![RowChange::Put(removed_key(log), Vec::new())];
+        for kind in ["count", "event"] {
+            let prefix = Key::of(&[kind, &log.to_string()]);
+            let scan = Scan { prefix, after: None, reverse: false, limit: usize::MAX };
+            let found = rows.scan(&scan).map_err(|error| error.to_string())?;
+            changes.extend(found.into_iter().map(|(key, _)| RowChange::Delete(key)));
+        }
+        Ok(changes)
+    }
+}
+
+fn removed_key(log: &LogName) -> Key {
+    Key::of(&["removed", &log.to_string()])
 }
 
 fn event_key(log: &LogName, seq: Seq) -> Key {
@@ -44,7 +99,8 @@ pub(in crate::store) fn thread(id: &str) -> LogName {
 
 pub(in crate::store) fn record(n: Seq, events: &[&str]) -> Record {
     let events = events.iter().map(|text| RawValue::from_string(format!("\"{text}\"")).unwrap()).collect();
-    Record { n, at: Timestamp::from_millis(1_796_040_000_000), op: None, facts: Vec::new(), events }
+    let at = Timestamp::from_millis(1_796_040_000_000);
+    Record { n, at, blobs: Vec::new(), op: None, facts: Vec::new(), events }
 }
 
 /// A commit of records with the rows that follow from them.
@@ -88,6 +144,8 @@ pub(in crate::store) trait Subject: Sized {
     fn crash_without_index(self) -> Self;
     /// Flips a bit in the record that begins with `seq`, the `line`-th of the log.
     fn damage(&self, log: &LogName, seq: Seq, line: usize);
+    /// Loses the payload.
+    fn lose_blob(&self, blob: &BlobId);
 }
 
 pub(in crate::store) struct InMemory(MemoryStore);
@@ -115,6 +173,10 @@ impl Subject for InMemory {
 
     fn damage(&self, log: &LogName, seq: Seq, _line: usize) {
         self.0.damage(log, seq);
+    }
+
+    fn lose_blob(&self, blob: &BlobId) {
+        self.0.lose_blob(blob);
     }
 }
 
@@ -155,15 +217,21 @@ pub(in crate::store) fn log_path(home: &Path, log: &LogName) -> std::path::PathB
     }
 }
 
-fn copy(from: &Path, to: &Path) {
+/// The file of a payload.
+pub(in crate::store) fn blob_path(home: &Path, blob: &BlobId) -> std::path::PathBuf {
+    home.join("blobs").join(&blob[..2]).join(blob.as_str())
+}
+
+pub(in crate::store) fn copy(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).unwrap();
     for entry in std::fs::read_dir(from).unwrap() {
         let entry = entry.unwrap();
         let target = to.join(entry.file_name());
         if entry.file_type().unwrap().is_dir() {
             copy(&entry.path(), &target);
-        } else {
-            std::fs::copy(entry.path(), target).unwrap();
+        } else if let Err(error) = std::fs::copy(entry.path(), target) {
+            // A payload that nothing needs may be swept away meanwhile.
+            assert_eq!(error.kind(), std::io::ErrorKind::NotFound, "{}", entry.path().display());
         }
     }
 }
@@ -189,6 +257,10 @@ impl Subject for OnDisk {
         let image = self.image();
         std::fs::remove_dir_all(image.path().join("index")).unwrap();
         Self::open(image)
+    }
+
+    fn lose_blob(&self, blob: &BlobId) {
+        std::fs::remove_file(blob_path(self.home.path(), blob)).unwrap();
     }
 
     fn damage(&self, log: &LogName, _seq: Seq, line: usize) {

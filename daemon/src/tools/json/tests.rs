@@ -28,6 +28,13 @@ fn integers_of_64_bits_are_kept_and_wider_ones_refused_with_their_path() {
 }
 
 #[test]
+fn what_only_begins_like_an_integer_is_no_json_and_no_wide_integer() {
+    for text in ["[1+2]", "[1-2]", "[-]", "[0-1]", "[1+18446744073709551616]", "[--1]"] {
+        assert!(matches!(parse(text, 8), Err(JsonProblem::Syntax { .. })), "{text}");
+    }
+}
+
+#[test]
 fn a_repeated_key_is_refused_with_its_path() {
     assert_eq!(refused(r#"{"a":{"b/c":1,"b/c":2}}"#), ("/a/b~1c".into(), "is a repeated key"));
     assert!(parse(r#"[{"a":1},{"a":1}]"#, 8).is_ok());

@@ -135,6 +135,62 @@ fn references_that_lead_outside_or_nowhere_are_refused() {
 }
 
 #[test]
+fn references_to_schemas_that_are_embedded_by_their_id_are_followed() {
+    let recursive = json!({
+        "$id": "Node", "type": "object", "required": ["value"],
+        "properties": {"value": {"type": "integer"}, "next": {"$ref": "Node"}},
+    });
+    assert_eq!(problems(recursive, &json!({"value": 1, "next": {"value": "2"}}))[0].0, "/next/value");
+    let bundled = json!({
+        "$id": "https://example.com/tool.json",
+        "properties": {"a": {"$ref": "part.json"}, "b": {"$ref": "https://example.com/part.json#named"}},
+        "$defs": {"part": {"$id": "part.json", "type": "string", "$defs": {"n": {"$anchor": "named", "type": "integer"}}}},
+    });
+    assert_eq!(problems(bundled, &json!({"a": 1, "b": "2"})).len(), 2);
+    let old = json!({
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "properties": {"a": {"$ref": "#part"}},
+        "definitions": {"part": {"$id": "#part", "type": "string"}},
+    });
+    assert_eq!(problems(old, &json!({"a": 1})).len(), 1);
+}
+
+#[test]
+fn an_id_is_no_way_around_the_bounds_on_references() {
+    let circle = json!({"$id": "https://example.com/a", "allOf": [{"$ref": "https://example.com/a"}]});
+    assert!(refused(&circle).1.contains("leads back to itself"));
+    let dynamic = json!({
+        "$id": "https://example.com/outer", "$dynamicAnchor": "it", "$ref": "inner",
+        "$defs": {"inner": {"$id": "inner", "$dynamicRef": "#it", "$defs": {"it": {"$dynamicAnchor": "it"}}}},
+    });
+    assert!(refused(&dynamic).1.contains("leads back to itself"));
+    let twice = |n: usize| {
+        let next = json!({"$ref": format!("d{n}")});
+        json!({"$id": format!("d{}", n + 1), "properties": {"a": next, "b": next}})
+    };
+    let mut defs: Map<String, Value> = (0..40).map(|n| (format!("x{n}"), twice(n))).collect();
+    defs.insert("x".to_owned(), json!({"$id": "d0", "type": "string"}));
+    let doubling = json!({"$defs": defs, "$ref": "d40"});
+    assert!(refused(&doubling).1.contains("more than 10000 subschemas"));
+}
+
+#[test]
+fn an_id_that_names_no_place_is_refused_and_ends_nothing() {
+    for id in ["https://example.com/a#b", "http://[", "::", "%zz"] {
+        for schema in [
+            json!({"$schema": "http://json-schema.org/draft-07/schema#", "$id": id, "properties": {"a": {"$ref": "#"}}}),
+            json!({"$schema": "http://json-schema.org/draft-07/schema#", "properties": {"a": {"$id": id, "$ref": "#"}}}),
+            json!({"$id": id, "properties": {"a": {"type": "string"}}}),
+        ] {
+            // Some of them are names after all, and some are none in places where a draft does not read them.
+            if let Err(problem) = Schema::compile(&schema) {
+                assert!(!problem.to_string().trim().is_empty(), "{schema}");
+            }
+        }
+    }
+}
+
+#[test]
 fn a_property_may_be_named_like_a_keyword() {
     let schema = json!({"properties": {"$ref": {"type": "string"}, "properties": {"type": "string"}}});
     assert_eq!(problems(schema, &json!({"$ref": 1, "properties": 2})).len(), 2);

@@ -1,13 +1,23 @@
 //! The real binary, as a process of its own: what starting, ending and being killed leave behind.
 
+mod conforming;
 mod demand;
 mod ending;
 mod histories;
 #[cfg(target_os = "linux")]
 mod keyring;
 mod killed;
+mod open;
+mod outliving;
 mod programs;
+mod racing;
+mod sleepers;
+mod stalled;
 mod starting;
+mod stored;
+mod torture;
+#[cfg(target_os = "linux")]
+mod trouble;
 
 use std::{future::Future, path::PathBuf, time::Duration};
 

@@ -5,7 +5,7 @@ use std::{fs, os::unix::fs::PermissionsExt as _, path::Path, sync::Barrier};
 use futures::future::join_all;
 use tempfile::TempDir;
 
-use super::super::{fault::Faults, log::Log};
+use super::super::{blobs::Keeper, fault::Faults, log::Log};
 use crate::store::{
     Commit, LogName, Store as _, StoreError,
     tests::support::{OnDisk, Subject as _, events, put, record, thread, within},
@@ -55,16 +55,17 @@ async fn logs_are_written_in_parallel_and_each_in_its_order() {
 #[test]
 fn new_logs_that_begin_at_once_share_a_directory_that_nobody_has_made_yet() {
     let home = TempDir::new().unwrap();
+    let keeper = Keeper::new(home.path().join("blobs"));
     for round in 0..128 {
         let directory = home.path().join(round.to_string());
         let together = Barrier::new(4);
         std::thread::scope(|scope| {
             for at in 0..4 {
                 let log = Log::new(thread(&format!("t{at}")), directory.join(format!("t{at}.jsonl")));
-                let together = &together;
+                let (together, keeper) = (&together, &keeper);
                 scope.spawn(move || {
                     together.wait();
-                    log.append(&mut None, [record(1, &["e"])].iter(), &Faults::default()).unwrap();
+                    log.append(&mut None, [record(1, &["e"])].iter(), keeper, &Faults::default()).unwrap();
                 });
             }
         });

@@ -138,3 +138,36 @@ async fn an_index_that_cannot_be_rebuilt_is_said_and_commits_stand() {
     assert_eq!(again.store.degraded(), None);
     put(&again.store, &thread("aa01"), 23, &["i"]).await.unwrap();
 }
+
+#[tokio::test]
+async fn a_file_where_the_index_belongs_is_moved_aside_and_the_start_goes_on() {
+    let disk = some_logs().await;
+    let home = disk.image();
+    fs::remove_dir_all(home.path().join("index")).unwrap();
+    fs::write(home.path().join("index"), "a letter").unwrap();
+    let again = OnDisk::open(home);
+    let notices = again.store.notices();
+    assert!(notices.iter().any(|notice| notice.contains("index is no directory; it is moved to")), "{notices:?}");
+    assert_eq!(all_rows(&again.store), all_rows(&disk.store));
+    let lost: Vec<_> =
+        fs::read_dir(again.home.path().join("lost")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert_eq!(fs::read_to_string(&lost[0]).unwrap(), "a letter", "nothing is thrown away");
+    assert!(OnDisk::open(again.image()).store.notices().is_empty());
+}
+
+#[tokio::test]
+async fn k35_a_format_that_says_nothing_is_said_and_written_anew_after_every_log_was_asked() {
+    let disk = some_logs().await;
+    for garbled in ["", "{", "{\"format\":\"another\",\"version\":1}"] {
+        let home = disk.image();
+        let format = home.path().join("format");
+        let right = fs::read(&format).unwrap();
+        fs::write(&format, garbled).unwrap();
+        let again = OnDisk::open(home);
+        let notices = again.store.notices();
+        assert!(notices.iter().any(|notice| notice.contains("the file format of the home")), "{garbled}: {notices:?}");
+        assert_eq!(fs::read(&format).unwrap(), right);
+        assert_eq!(all_rows(&again.store), all_rows(&disk.store));
+        assert!(OnDisk::open(again.image()).store.notices().is_empty());
+    }
+}

@@ -113,10 +113,11 @@ async fn a_log_of_a_newer_version_is_refused_by_name() {
         put(&disk.store, &log, 2, &["b"]).await.unwrap();
         let home = disk.image();
         let path = log_path(home.path(), &log);
-        let text = fs::read_to_string(&path).unwrap().replacen("\"version\":1", "\"version\":2", 1);
+        let known = crate::store::FORMAT_VERSION;
+        let text = fs::read_to_string(&path).unwrap().replacen(&format!("\"version\":{known}"), "\"version\":9", 1);
         fs::write(&path, text + "{\"n\":3}\n").unwrap();
         let refused = open(home.path()).unwrap_err().to_string();
-        assert_eq!(refused, format!("the log {log} has format version 2, and this build knows up to 1"));
+        assert_eq!(refused, format!("the log {log} has format version 9, and this build knows up to {known}"));
     }
 }
 
@@ -206,7 +207,7 @@ async fn what_a_commit_wrote_is_plain_lines_under_the_names_of_the_design() {
     within(disk.store.commit(commit)).await.unwrap();
     let text = fs::read_to_string(disk.home.path().join("logs/c1/0199AbC1.jsonl")).unwrap();
     let lines: Vec<&str> = text.lines().collect();
-    assert!(lines[0].starts_with(r#"{"format":"ropewalk-log","version":1,"kind":"thread","logId":""#), "{text}");
+    assert!(lines[0].starts_with(r#"{"format":"ropewalk-log","version":2,"kind":"thread","logId":""#), "{text}");
     assert!(lines[1].starts_with(r#"{"n":1,"at":"2026-11-30T12:00:00Z","durable":0,"facts":[],"#), "{text}");
     assert_eq!(lines.len(), 2);
     assert!(disk.store.get(&Key::of(&["nothing"])).unwrap().is_none());
