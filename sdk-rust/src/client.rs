@@ -2,25 +2,25 @@
 
 use std::{fmt, sync::Arc, time::Duration};
 
-use ropewalk_peer::{NoFeed, serve};
 use ropewalk_protocol::{
-    Capabilities, ClientInfo, DaemonInfo, Initialize, InitializeParams, Initialized, InstanceId, Limits, Method,
-    PROTOCOL_VERSION, Project, ProjectEnsure, ProjectEnsureParams, ProtocolRange,
+    Capabilities, ClientInfo, DaemonInfo, InitializeParams, InstanceId, Limits, Method, PROTOCOL_VERSION, Project,
+    ProjectEnsure, ProjectEnsureParams, ProtocolRange,
 };
 use serde_json::{Value, value::to_raw_value};
-use tokio::time::timeout;
+use tokio::{sync::watch, time::timeout};
 
 use crate::{
-    Error,
-    connect::Options,
-    duties::{Duties, Handlers, Incoming},
+    Connection, Error,
+    connect::{Options, Way},
+    duties::{Duties, Handlers, Setup},
     environment::Places,
-    events::{End, Hub},
-    link::Link,
+    events::Hub,
+    link::{Dial, Link, Socket},
     nouns::{
-        Context, Daemon, Endpoints, Grants, Interactions, Policies, Projects, Queue, Runs, Secrets, Settings, Threads,
+        Blobs, Branches, Context, Daemon, Endpoints, Grants, Interactions, Items, Policies, Projects, Queue, Runs,
+        Secrets, Settings, Threads,
     },
-    transport::{self, Duplex},
+    recovery::{self, Greeting},
 };
 
 /// How long the last answers may take to be written when a client is closed.
@@ -28,9 +28,17 @@ const CLOSE_DEADLINE: Duration = Duration::from_secs(5);
 
 /// A connection to a daemon. Clones are the same client; it may be used from any number of tasks at once.
 ///
-/// It ends with [`Client::close`], or when the last of its clones, threads, runs and streams has been dropped: the
-/// connection is closed, handlers under way see their cancellation, streams end, and pending calls fail with
-/// [`Error::Disconnected`]. What was submitted goes on at the daemon.
+/// **A connection that is lost is made again**, by itself, to a daemon that was restarted too. Until then calls and streams
+/// wait; afterwards every open thread is attached again behind the last event that was seen, with the tools it had, and what
+/// was under way when the connection was lost is asked again, changes under the same operation id, so that they happen once.
+/// Handlers go on meanwhile: none is called twice for one call, and its answer is kept until the daemon has it. A program
+/// notices nothing but the time, unless it looks at [`Client::connection`]. What is given up, and when, says
+/// [`Connect::reconnect_for`](crate::Connect::reconnect_for).
+///
+/// It ends with [`Client::close`], when the last of its clones, threads, runs and streams has been dropped, or when its
+/// connection cannot be made again: then the connection is closed, handlers under way see their cancellation, streams end,
+/// and pending calls fail with [`Error::Disconnected`] or what the connection met. What was submitted goes on at the daemon.
+/// A client that has had the daemon stopped with `daemon/shutdown` does not come back to it.
 #[derive(Clone)]
 pub struct Client {
     inner: Arc<Inner>,
@@ -38,51 +46,43 @@ pub struct Client {
 
 struct Inner {
     duties: Arc<Duties>,
-    daemon: DaemonInfo,
-    limits: Limits,
     name: String,
-    instance: InstanceId,
     workspace: Option<Project>,
 }
 
 /// What the builder's future does.
-pub(crate) async fn connect(stream: Option<Box<dyn Duplex>>, options: Options) -> Result<Client, Error> {
+pub(crate) async fn connect(way: Way, options: Options) -> Result<Client, Error> {
     options.check()?;
-    let stream = match stream {
-        Some(stream) => stream,
-        None => {
-            let places = Places::find(options.home.clone(), options.socket.clone())?;
-            let start = options.start_on_demand.then_some(options.timeouts.start);
-            Box::new(transport::open(&places, start).await?)
-        }
+    let dial: Box<dyn Dial> = match way {
+        Way::Other(dial) => dial,
+        Way::Socket => Box::new(Socket {
+            places: Places::find(options.home.clone(), options.socket.clone())?,
+            start: options.start_on_demand.then_some(options.timeouts.start),
+        }),
     };
-    let handlers = Handlers {
-        approvals: options.approvals.clone(),
-        input: options.input.clone(),
-        changes: options.changes.clone(),
-    };
-    let duties = Arc::new(Duties::new(Link::new(options.timeouts.call), handlers));
-    let service = Arc::new(Incoming(Arc::clone(&duties)));
-    duties.link.connect(serve(stream, ropewalk_peer::Options::default(), service, Arc::new(NoFeed)));
-
     let instance = options.instance.clone().unwrap_or_else(|| crate::ids::fresh().into());
     let name = options.client_name();
+    let duties = Arc::new(Duties::new(Setup {
+        link: Link::new(options.timeouts.call, dial.is_lasting()),
+        dial,
+        greeting: greeting(&options, &name, &instance),
+        instance,
+        reconnect_for: options.timeouts.reconnect,
+        handlers: Handlers {
+            approvals: options.approvals.clone(),
+            input: options.input.clone(),
+            changes: options.changes.clone(),
+        },
+    }));
     // From here on whatever fails closes the connection, because dropping `ending` does.
     let ending = Ending(Some(Arc::clone(&duties)));
-    let answer = initialize(&duties, &options, &name, &instance).await?;
-    duties.link.learn(&answer.limits);
+    recovery::connect(&duties).await?;
     let workspace = ensure_workspace(&duties, &options).await?;
     ending.keep();
-    let Initialized { daemon, limits, .. } = answer;
-    Ok(Client { inner: Arc::new(Inner { duties, daemon, limits, name, instance, workspace }) })
+    Ok(Client { inner: Arc::new(Inner { duties, name, workspace }) })
 }
 
-async fn initialize(
-    duties: &Duties,
-    options: &Options,
-    name: &str,
-    instance: &InstanceId,
-) -> Result<Initialized, Error> {
+fn greeting(options: &Options, name: &str, instance: &InstanceId) -> Greeting {
     let params = InitializeParams {
         protocol: ProtocolRange { min: PROTOCOL_VERSION, max: PROTOCOL_VERSION },
         client: ClientInfo {
@@ -100,11 +100,7 @@ async fn initialize(
         surface: None,
         token: None,
     };
-    let patience = options.timeouts.initialize;
-    timeout(patience, duties.link.call::<Initialize>(&params)).await.unwrap_or_else(|_| {
-        let after_ms = u64::try_from(patience.as_millis()).unwrap_or(u64::MAX);
-        Err(Error::Timeout { what: Initialize::NAME.to_owned(), after_ms })
-    })
+    Greeting { params, patience: options.timeouts.initialize }
 }
 
 async fn ensure_workspace(duties: &Duties, options: &Options) -> Result<Option<Project>, Error> {
@@ -149,6 +145,18 @@ impl Client {
         Runs::new(self.clone())
     }
 
+    /// Branches of any thread.
+    #[must_use]
+    pub fn branches(&self) -> Branches {
+        Branches::new(self.clone())
+    }
+
+    /// What happened in threads.
+    #[must_use]
+    pub fn items(&self) -> Items {
+        Items::new(self.clone())
+    }
+
     /// What waits on a branch.
     #[must_use]
     pub fn queue(&self) -> Queue {
@@ -191,6 +199,12 @@ impl Client {
         Settings::new(self.clone())
     }
 
+    /// Payloads that were cut from what the model saw.
+    #[must_use]
+    pub fn blobs(&self) -> Blobs {
+        Blobs::new(self.clone())
+    }
+
     /// What a model is asked with.
     #[must_use]
     pub fn context(&self) -> Context {
@@ -209,16 +223,16 @@ impl Client {
         Daemon::new(self.clone())
     }
 
-    /// The daemon as it introduced itself.
+    /// The daemon as it introduced itself on the newest connection.
     #[must_use]
-    pub fn daemon_info(&self) -> &DaemonInfo {
-        &self.inner.daemon
+    pub fn daemon_info(&self) -> DaemonInfo {
+        self.link().about().expect("a client is handed out after its handshake").daemon.clone()
     }
 
-    /// Every number a client could run into.
+    /// Every number a client could run into, as the daemon of the newest connection has them.
     #[must_use]
-    pub fn limits(&self) -> &Limits {
-        &self.inner.limits
+    pub fn limits(&self) -> Limits {
+        self.link().limits()
     }
 
     /// The client's name; its tools have the source `client:NAME`.
@@ -230,13 +244,29 @@ impl Client {
     /// Which process this client says it is.
     #[must_use]
     pub fn instance_id(&self) -> &InstanceId {
-        &self.inner.instance
+        &self.inner.duties.instance
     }
 
     /// The project of the workspace it was connected with.
     #[must_use]
     pub fn workspace(&self) -> Option<&Project> {
         self.inner.workspace.as_ref()
+    }
+
+    /// How the client stands with its daemon, and how that changes: for a program that shows it. Calls and streams wait for
+    /// the connection by themselves.
+    ///
+    /// ```no_run
+    /// # async fn example(client: ropewalk::Client) {
+    /// let mut connection = client.connection();
+    /// while connection.changed().await.is_ok() {
+    ///     println!("{:?}", *connection.borrow_and_update());
+    /// }
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn connection(&self) -> watch::Receiver<Connection> {
+        self.link().watch()
     }
 
     /// Whether the connection stands.
@@ -269,7 +299,7 @@ impl Client {
 
 impl Inner {
     fn end(&self) -> Option<ropewalk_peer::Peer> {
-        end(&self.duties)
+        recovery::close(&self.duties)
     }
 }
 
@@ -291,22 +321,14 @@ impl Ending {
 impl Drop for Ending {
     fn drop(&mut self) {
         if let Some(duties) = &self.0 {
-            let _ = end(duties);
+            let _ = recovery::close(duties);
         }
     }
 }
 
-fn end(duties: &Duties) -> Option<ropewalk_peer::Peer> {
-    duties.hub.end(End::Closed);
-    let peer = duties.link.disconnect();
-    // After the connection, so that work that is given up is not answered as if it had failed.
-    duties.end();
-    peer
-}
-
 impl fmt::Debug for Client {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Inner { name, instance, daemon, .. } = &*self.inner;
-        f.debug_struct("Client").field("name", name).field("instance", instance).field("daemon", daemon).finish()
+        let Inner { name, duties, .. } = &*self.inner;
+        f.debug_struct("Client").field("name", name).field("instance", &duties.instance).finish_non_exhaustive()
     }
 }

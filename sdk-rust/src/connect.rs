@@ -1,6 +1,13 @@
 //! Becoming a client: who it is, what it can do for the daemon, and where the daemon is.
 
-use std::{fmt, future::IntoFuture, path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    fmt,
+    future::IntoFuture,
+    io,
+    path::PathBuf,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 use futures::{FutureExt, future::BoxFuture};
 use ropewalk_protocol::{DataChanged, DataChangedParams, InstanceId, Notification};
@@ -10,7 +17,8 @@ use crate::{
     Approval, Client, Error, IntoApprovalAnswer, IntoInputAnswer, Questions, client,
     duties::{ApprovalHandler, ChangeHandler, InputHandler},
     environment,
-    transport::Duplex,
+    link::{Dial, Given, Through},
+    recovery::RECONNECT_FOR,
 };
 
 /// The way in: [`Ropewalk::connect`] for the daemon of this user, [`Ropewalk::over`] for any stream.
@@ -34,12 +42,33 @@ impl Ropewalk {
     /// # Ok(()) }
     /// ```
     pub fn connect() -> Connect {
-        Connect::new(None)
+        Connect::new(Way::Socket)
     }
 
-    /// Connects over a stream that leads to a daemon: an in-memory pipe, a forwarded socket.
+    /// Connects over a stream that leads to a daemon: an in-memory pipe, a forwarded socket. It cannot be had a second time,
+    /// so that the client ends with it: calls fail with [`Error::Disconnected`], and so do streams.
     pub fn over(stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static) -> Connect {
-        Connect::new(Some(Box::new(stream)))
+        Connect::new(Way::Other(Box::new(Given(Mutex::new(Some(Box::new(stream)))))))
+    }
+
+    /// Connects over streams that a function opens: a socket on another machine, a tunnel. It is called again whenever the
+    /// connection was lost, and has 10 s each time.
+    ///
+    /// ```no_run
+    /// use ropewalk::Ropewalk;
+    /// use tokio::net::TcpStream;
+    ///
+    /// # async fn example() -> Result<(), ropewalk::Error> {
+    /// let client = Ropewalk::through(|| TcpStream::connect("127.0.0.1:4100")).await?;
+    /// # Ok(()) }
+    /// ```
+    pub fn through<F, Fut, S>(dial: F) -> Connect
+    where
+        F: Fn() -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = io::Result<S>> + Send + 'static,
+        S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    {
+        Connect::new(Way::Other(Box::new(Through(dial))))
     }
 }
 
@@ -49,8 +78,16 @@ impl Ropewalk {
 /// not say that it can approve, and a call that needs approval ends as `undeliverable` when no other client can be asked.
 #[must_use = "a client is connected by awaiting the builder"]
 pub struct Connect {
-    stream: Option<Box<dyn Duplex>>,
+    way: Way,
     options: Options,
+}
+
+/// How the daemon is reached.
+pub(crate) enum Way {
+    /// By the socket of its home, which the options name or the environment does.
+    Socket,
+    /// As the application says.
+    Other(Box<dyn Dial>),
 }
 
 /// Everything about a client but what it runs over.
@@ -77,10 +114,11 @@ pub(crate) struct Timeouts {
     pub(crate) start: Duration,
     pub(crate) initialize: Duration,
     pub(crate) call: Duration,
+    pub(crate) reconnect: Duration,
 }
 
 impl Connect {
-    fn new(stream: Option<Box<dyn Duplex>>) -> Self {
+    fn new(way: Way) -> Self {
         let options = Options {
             name: None,
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -99,9 +137,10 @@ impl Connect {
                 start: Duration::from_secs(30),
                 initialize: Duration::from_secs(10),
                 call: Duration::from_secs(60),
+                reconnect: RECONNECT_FOR,
             },
         };
-        Self { stream, options }
+        Self { way, options }
     }
 
     /// The client's name, `[A-Za-z0-9._-]{1,64}`; that of the executable unless given. Its tools have the source
@@ -152,7 +191,7 @@ impl Connect {
 
     /// Who decides when a call needs approval. With a handler the client says that it can approve.
     ///
-    /// Called once for each approval. It returns a [`Decision`](crate::Decision), an
+    /// Called once for each approval, however often the connection is lost. It returns a [`Decision`](crate::Decision), an
     /// [`ApprovalAnswer`](crate::protocol::ApprovalAnswer), or an `Option` of one, where `None` means that this client
     /// cannot decide. A panic counts as `None`; no decision is ever made up. While it waits for a person,
     /// [`Approval::cancelled`] tells when the answer is not needed any more.
@@ -199,7 +238,8 @@ impl Connect {
     }
 
     /// Who is told that lists may have changed, at most every 250 ms. Called by the one task that reads from the daemon:
-    /// it hands the news on and returns. A panic is logged and changes nothing.
+    /// it hands the news on and returns. A panic is logged and changes nothing. After a lost connection was made again it is
+    /// called for all kinds, without ids and with `seq` 0, since nobody knows what changed meanwhile.
     pub fn on_change(mut self, handler: impl Fn(DataChangedParams) + Send + Sync + 'static) -> Self {
         self.options.changes = Some(Arc::new(handler));
         self
@@ -212,7 +252,8 @@ impl Connect {
         self
     }
 
-    /// How long a call waits for its answer, beside the waiting it asks for itself; 60 s unless given.
+    /// How long a call waits for its answer, beside the waiting it asks for itself and the time without a connection; 60 s
+    /// unless given.
     pub const fn call_timeout(mut self, timeout: Duration) -> Self {
         self.options.timeouts.call = timeout;
         self
@@ -221,6 +262,18 @@ impl Connect {
     /// How long the handshake may take; 10 s unless given.
     pub const fn initialize_timeout(mut self, timeout: Duration) -> Self {
         self.options.timeouts.initialize = timeout;
+        self
+    }
+
+    /// For how long a connection that was lost is tried to be made again; 120 s unless given. [`Duration::ZERO`] does not
+    /// try, [`Duration::MAX`] does not give up.
+    ///
+    /// The first attempt comes at once, the others after pauses from 50 ms that grow to 5 s. From the second on a daemon is
+    /// started where [`start_on_demand`](Self::start_on_demand) allows it. When the time is over the client has ended, and
+    /// whatever waits fails with [`Error::ReconnectFailed`]; it ends at once when the daemon that is there now refuses it,
+    /// with `unsupportedProtocol` for instance. A connection that is lost again within 10 s does not begin the time anew.
+    pub const fn reconnect_for(mut self, duration: Duration) -> Self {
+        self.options.timeouts.reconnect = duration;
         self
     }
 
@@ -265,7 +318,7 @@ impl IntoFuture for Connect {
     type IntoFuture = BoxFuture<'static, Self::Output>;
 
     fn into_future(self) -> Self::IntoFuture {
-        client::connect(self.stream, self.options).boxed()
+        client::connect(self.way, self.options).boxed()
     }
 }
 

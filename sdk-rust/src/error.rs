@@ -3,7 +3,7 @@
 use std::{fmt, io, path::PathBuf};
 
 use ropewalk_peer::CallError;
-use ropewalk_protocol::{ErrorDetail, MessageId, RpcError, RunId};
+use ropewalk_protocol::{ErrorDetail, MessageId, RpcError, RunId, Seq, ThreadId};
 
 use crate::RunResult;
 
@@ -19,10 +19,52 @@ pub enum Error {
     /// programs.
     #[error(transparent)]
     Rpc(Box<RpcError>),
-    /// The connection ended, or was closed, before the answer came. Whether the request was carried out is not known:
-    /// repeat it with the same operation id.
+    /// The client was closed from this side before the answer came, or ran over a stream that cannot be had again and has
+    /// ended. Whether the request was carried out is not known.
     #[error("The connection to the daemon is over.")]
     Disconnected,
+    /// The connection was lost and could not be made again in time. The client has ended; whether requests that waited
+    /// were carried out is not known.
+    #[error(
+        "The connection to the daemon was lost and could not be made again: {attempts} attempts in {after_ms} ms, the last one: {reason}"
+    )]
+    ReconnectFailed {
+        /// How often it was tried.
+        attempts: u32,
+        /// For how long.
+        after_ms: u64,
+        /// How the last attempt ended.
+        reason: String,
+    },
+    /// The connection was lost while a request was under way that cannot be repeated safely: a method this build of the SDK
+    /// does not know, without an `operationId`. The client itself goes on.
+    #[error(
+        "The connection to the daemon was lost while {method} was under way. Whether it was carried out is not known; with an operationId it would have been repeated."
+    )]
+    EffectUnknown {
+        /// The method.
+        method: String,
+    },
+    /// The log of a thread ends before an event that was seen: its home was restored from an older backup. This thread's
+    /// streams end; take it up again from its snapshot.
+    #[error(
+        "The log of thread {thread_id} ends before event {seen}, which was seen: it was restored from an older backup. Resume the thread without a position."
+    )]
+    LogShortened {
+        /// Which thread.
+        thread_id: ThreadId,
+        /// The last event that was seen.
+        seen: Seq,
+    },
+    /// The function that was to connect failed.
+    #[error("The daemon cannot be reached: {reason}")]
+    Dial {
+        /// What it said.
+        reason: String,
+        /// The error itself.
+        #[source]
+        source: io::Error,
+    },
     /// Nobody answered in time. Whether the request was carried out is not known.
     #[error("{what} was not answered within {after_ms} ms.")]
     Timeout {
@@ -146,9 +188,18 @@ impl Error {
     pub const fn is_retryable(&self) -> bool {
         match self {
             Self::Rpc(error) => error.data.retryable,
-            Self::Disconnected | Self::Timeout { .. } | Self::NotRunning { .. } => true,
+            Self::Disconnected
+            | Self::ReconnectFailed { .. }
+            | Self::Dial { .. }
+            | Self::Timeout { .. }
+            | Self::NotRunning { .. } => true,
             _ => false,
         }
+    }
+
+    /// Whether the daemon refuses now what it may take later.
+    pub(crate) const fn is_refusal_for_now(&self) -> bool {
+        matches!(self, Self::Rpc(error) if error.data.retryable)
     }
 
     pub(crate) fn of_call(method: &str, error: CallError) -> Self {
@@ -159,7 +210,7 @@ impl Error {
             CallError::TooLarge { what: "request", limit, actual } => {
                 Self::TooLarge { method: method.to_owned(), limit, actual }
             }
-            error @ CallError::TooLarge { .. } => {
+            error @ (CallError::TooLarge { .. } | CallError::Unrepresentable(_)) => {
                 Self::Unreadable { method: method.to_owned(), reason: error.to_string() }
             }
         }

@@ -39,6 +39,9 @@
 //! **Tools run in your program, with its permissions, and are not sandboxed.** A handler checks its arguments and whether
 //! its caller may do what it asks for.
 //!
+//! A connection that is lost, to a daemon that was restarted for instance, is made again by itself; a program notices nothing
+//! but the time. What is guaranteed then says [`Client`].
+//!
 //! It needs a tokio runtime with time and I/O. Every future is `Send` and may be dropped at any point without stopping what was submitted. Handlers run in a fence:
 //! a panic is the answer to that one call.
 
@@ -51,6 +54,7 @@ mod events;
 mod ids;
 mod link;
 mod nouns;
+mod recovery;
 mod run;
 mod start;
 mod thread;
@@ -66,11 +70,13 @@ pub use connect::{Connect, Ropewalk};
 pub use duties::{Approval, InputReply, IntoApprovalAnswer, IntoInputAnswer, Questions};
 pub use error::Error;
 pub use events::EventStream;
+pub use link::Connection;
 pub use nouns::{
-    Context, Daemon, Endpoints, Grants, Interactions, Policies, Projects, Queue, Runs, Secrets, Settings, Threads,
+    Blobs, Branches, Context, Daemon, Endpoints, Grants, Interactions, Items, Policies, Projects, Queue, Runs, Secrets,
+    Settings, Threads,
 };
 pub use run::{Input, Run, RunEvent, RunRequest, RunResult, RunStream, image, image_file};
-pub use thread::{Registration, ResumeThread, Resumed, StartThread, Thread};
+pub use thread::{Registration, ResumeThread, Resumed, StartThread, Thread, ThreadBranches};
 pub use tools::{IntoToolResult, Json, NoArguments, Tool, ToolBuilder, ToolContext, ToolError, ToolOutput, Tools};
 
 /// The Rust of the documentation is compiled with the crate, so that it cannot go stale.

@@ -4,7 +4,9 @@ use std::{ops::Deref, sync::Arc};
 
 use futures::future::BoxFuture;
 use ropewalk_peer::Request;
-use ropewalk_protocol::{ApprovalAnswer, ApprovalAsk, ApprovalRequest};
+use ropewalk_protocol::{ApprovalAnswer, ApprovalAsk, ApprovalRequest, Decision};
+use serde::{Deserialize, Deserializer, de::Error as _};
+use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::{
@@ -45,14 +47,27 @@ impl Deref for Approval {
     }
 }
 
+/// A request without the choices that are newer than this build: a person can still be asked for the others.
+struct Known(ApprovalRequest);
+
+impl<'de> Deserialize<'de> for Known {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut request = Value::deserialize(deserializer)?;
+        if let Some(choices) = request.get_mut("choices").and_then(Value::as_array_mut) {
+            choices.retain(|choice| Decision::deserialize(choice).is_ok());
+        }
+        serde_json::from_value(request).map(Self).map_err(D::Error::custom)
+    }
+}
+
 /// Takes an `approval/request` in.
-pub(super) fn take(duties: &Arc<Duties>, request: Request) {
+pub(super) fn take(duties: &Arc<Duties>, request: Request, generation: u64) {
     let Some(handler) = duties.handlers.approvals.clone() else {
         return request.responder.error(no_handler::<ApprovalAsk>());
     };
-    let Some((request, responder)) = params::<ApprovalRequest>(request) else { return };
+    let Some((Known(request), responder)) = params::<Known>(request) else { return };
     let id = request.interaction_id.clone();
-    let Some(cancelled) = duties.ledger.offer(&id, responder) else { return };
+    let Some(cancelled) = duties.ledger.offer(&id, &request.thread_id, generation, responder) else { return };
     let duties = Arc::clone(duties);
     tokio::spawn(async move {
         let approval = Approval { request: Arc::new(request), cancelled };

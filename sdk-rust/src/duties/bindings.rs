@@ -160,6 +160,11 @@ impl ThreadTools {
         *self.declared.lock().unwrap_or_else(PoisonError::into_inner) = tools.declarations().cloned().collect();
     }
 
+    /// What the daemon was told last.
+    pub(crate) fn declarations(&self) -> Vec<ToolDeclaration> {
+        self.declared.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     fn get(&self, key: &ToolKey) -> Option<Tool> {
         self.lock().get(key).map(|bound| bound.tool.clone())
     }

@@ -16,9 +16,9 @@ const UNSUPPORTED: &str = "UnsupportedTool";
 const MESSAGE_CHARACTERS: usize = limits::RESULT_CHARACTERS as usize;
 
 /// Takes a `tool/call` in: begins the work, or joins it to what is under way.
-pub(super) fn take(duties: &Arc<Duties>, request: Request) {
+pub(super) fn take(duties: &Arc<Duties>, request: Request, generation: u64) {
     let Some((call, responder)) = params::<ToolCallRequest>(request) else { return };
-    if let Some(cancelled) = duties.ledger.offer(&call.interaction_id, responder) {
+    if let Some(cancelled) = duties.ledger.offer(&call.interaction_id, &call.thread_id, generation, responder) {
         tokio::spawn(work(Arc::clone(duties), call, cancelled));
     }
 }

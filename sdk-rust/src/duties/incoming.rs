@@ -4,26 +4,40 @@ use std::sync::Arc;
 
 use ropewalk_peer::{Peer, Request, Responder, Service};
 use ropewalk_protocol::{
-    ApprovalAsk, DataChanged, DataChangedParams, ErrorDetail, InputAsk, InteractionInvalidAnswer,
-    InteractionInvalidAnswerParams, InteractionSettledParams, InteractionSettledSent, Method, Notification, RpcError,
-    ThreadEventSent, ToolCall,
+    ApprovalAsk, DataChanged, ErrorDetail, InputAsk, InteractionId, InteractionInvalidAnswer,
+    InteractionInvalidAnswerParams, InteractionSettledSent, Method, Notification, RpcError, ThreadEventSent,
+    ThreadUnsubscribed, ThreadUnsubscribedParams, ToolCall,
 };
-use serde::{Serialize, de::DeserializeOwned};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::value::RawValue;
 
-use super::{Duties, approvals, calls, fence, ledger::Answer, questions};
-use crate::events::{Delivered, End};
+use super::{Duties, approvals, calls, ledger::Answer, questions};
+use crate::{
+    events::{Delivered, Failure},
+    recovery,
+};
 
-/// The client's end of the connection.
-pub(crate) struct Incoming(pub(crate) Arc<Duties>);
+/// What is read of a settlement.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Over {
+    interaction_id: InteractionId,
+}
+
+/// The client's end of one connection.
+pub(crate) struct Incoming {
+    duties: Arc<Duties>,
+    /// Which of the client's connections it is.
+    generation: u64,
+}
 
 impl Service for Incoming {
     fn request(&self, _: &Peer, request: Request) {
-        self.0.link.hear();
+        self.duties.link.hear();
         match request.method.as_str() {
-            ToolCall::NAME => calls::take(&self.0, request),
-            ApprovalAsk::NAME => approvals::take(&self.0, request),
-            InputAsk::NAME => questions::take(&self.0, request),
+            ToolCall::NAME => calls::take(&self.duties, request, self.generation),
+            ApprovalAsk::NAME => approvals::take(&self.duties, request, self.generation),
+            InputAsk::NAME => questions::take(&self.duties, request, self.generation),
             _ => {
                 let method = request.method;
                 let message = format!("This client knows no method {method}.");
@@ -33,22 +47,24 @@ impl Service for Incoming {
     }
 
     fn notification(&self, _: &Peer, method: String, params: Option<Box<RawValue>>) {
-        self.0.link.hear();
+        self.duties.link.hear();
         let Some(params) = params else { return };
         let read = match method.as_str() {
             ThreadEventSent::NAME => {
-                Delivered::read(&params).map(|(thread, event)| self.0.hub.publish(thread, &event))
+                Delivered::read(&params).map(|(thread, event)| self.duties.hub.publish(thread, &event))
             }
-            InteractionSettledSent::NAME => serde_json::from_str::<InteractionSettledParams>(params.get())
-                .map(|settled| self.0.ledger.settle(&settled.interaction_id)),
+            ThreadUnsubscribed::NAME => serde_json::from_str(params.get()).map(|lost| self.lose(lost)),
+            // However it was settled, in words this build may not know, it is over.
+            InteractionSettledSent::NAME => serde_json::from_str::<Over>(params.get())
+                .map(|settled| self.duties.ledger.settle(&settled.interaction_id)),
             InteractionInvalidAnswer::NAME => {
                 serde_json::from_str::<InteractionInvalidAnswerParams>(params.get()).map(|refused| {
                     let InteractionInvalidAnswerParams { interaction_id, path, reason } = refused;
                     tracing::warn!(interaction = %interaction_id, path, reason, "the daemon refused a handler's answer");
-                    self.0.ledger.refuse(&interaction_id);
+                    self.duties.ledger.refuse(&interaction_id);
                 })
             }
-            DataChanged::NAME => serde_json::from_str(params.get()).map(|change| self.tell(change)),
+            DataChanged::NAME => serde_json::from_str(params.get()).map(|change| self.duties.tell(change)),
             // A newer daemon may tell things this build knows nothing of.
             _ => Ok(()),
         };
@@ -58,18 +74,22 @@ impl Service for Incoming {
     }
 
     fn closed(&self, _: &Peer) {
-        // Whoever closes from this side has said so to the hub before.
-        self.0.hub.end(End::Lost);
-        let _ = self.0.link.disconnect();
+        // Whoever closes from this side has said so to the link before.
+        recovery::lost(&self.duties, self.generation);
     }
 }
 
 impl Incoming {
-    fn tell(&self, change: DataChangedParams) {
-        let Some(handler) = &self.0.handlers.changes else { return };
-        if let Err(panic) = fence::guarded(|| handler(change)) {
-            tracing::error!(panic, "the change handler of the application panicked");
-        }
+    pub(crate) const fn new(duties: Arc<Duties>, generation: u64) -> Self {
+        Self { duties, generation }
+    }
+
+    /// No more events come of a thread: its streams end with why. It is not taken up again on a new connection.
+    fn lose(&self, lost: ThreadUnsubscribedParams) {
+        let ThreadUnsubscribedParams { thread_id, after, error } = lost;
+        tracing::warn!(thread = %thread_id, after, %error, "a thread is followed no more");
+        self.duties.attachments.remove(&thread_id);
+        self.duties.hub.fail(&thread_id, Failure::Refused(Box::new(error)));
     }
 }
 

@@ -45,13 +45,13 @@ impl Deref for Questions {
 }
 
 /// Takes an `input/request` in.
-pub(super) fn take(duties: &Arc<Duties>, request: Request) {
+pub(super) fn take(duties: &Arc<Duties>, request: Request, generation: u64) {
     let Some(handler) = duties.handlers.input.clone() else {
         return request.responder.error(no_handler::<InputAsk>());
     };
     let Some((request, responder)) = params::<InputRequest>(request) else { return };
     let id = request.interaction_id.clone();
-    let Some(cancelled) = duties.ledger.offer(&id, responder) else { return };
+    let Some(cancelled) = duties.ledger.offer(&id, &request.thread_id, generation, responder) else { return };
     let duties = Arc::clone(duties);
     tokio::spawn(async move {
         let questions = Questions { request: Arc::new(request), cancelled };

@@ -7,7 +7,7 @@ use std::{
 
 use ropewalk_protocol::{Seq, ThreadId, limits};
 
-use super::{Delivered, End, Mailbox};
+use super::{Delivered, End, Failure, Mailbox};
 
 /// The threads of one client and their readers.
 #[derive(Default)]
@@ -25,6 +25,8 @@ struct State {
 struct Readers {
     newest: Seq,
     mailboxes: Vec<Arc<Mailbox>>,
+    /// Set when the thread could not be taken up again, until somebody takes it up.
+    failure: Option<Failure>,
 }
 
 impl Hub {
@@ -57,10 +59,10 @@ impl Hub {
     /// A new reader of a thread, and the position it starts behind.
     pub(crate) fn subscribe(&self, thread: &ThreadId) -> (Arc<Mailbox>, Seq) {
         let mut state = self.lock();
-        let end = state.end;
+        let end = state.end.clone();
         let readers = state.threads.entry(thread.clone()).or_default();
         let mailbox = Arc::new(Mailbox::new(readers.newest));
-        match end {
+        match end.or_else(|| readers.failure.clone().map(End::Failed)) {
             Some(end) => mailbox.end(end),
             None => readers.mailboxes.push(Arc::clone(&mailbox)),
         }
@@ -74,6 +76,22 @@ impl Hub {
         }
     }
 
+    /// The thread could not be taken up again: its readers end, and so does whoever comes to read.
+    pub(crate) fn fail(&self, thread: &ThreadId, failure: Failure) {
+        let mut state = self.lock();
+        let readers = state.threads.entry(thread.clone()).or_default();
+        readers.mailboxes.drain(..).for_each(|mailbox| mailbox.end(End::Failed(failure.clone())));
+        readers.failure = Some(failure);
+    }
+
+    /// A thread that could not be taken up again is taken up anew, from its snapshot.
+    pub(crate) fn reopen(&self, thread: &ThreadId) {
+        let mut state = self.lock();
+        if state.threads.get(thread).is_some_and(|readers| readers.failure.is_some()) {
+            state.threads.remove(thread);
+        }
+    }
+
     /// The thread was closed from this side: its readers end.
     pub(crate) fn close(&self, thread: &ThreadId) {
         if let Some(readers) = self.lock().threads.remove(thread) {
@@ -84,9 +102,9 @@ impl Hub {
     /// Nothing more comes for anybody. The first reason counts.
     pub(crate) fn end(&self, end: End) {
         let mut state = self.lock();
-        let end = *state.end.get_or_insert(end);
+        let end = state.end.get_or_insert(end).clone();
         for (_, readers) in state.threads.drain() {
-            readers.mailboxes.iter().for_each(|mailbox| mailbox.end(end));
+            readers.mailboxes.iter().for_each(|mailbox| mailbox.end(end.clone()));
         }
     }
 

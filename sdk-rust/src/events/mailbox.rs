@@ -6,9 +6,10 @@ use std::{
     task::Waker,
 };
 
-use ropewalk_protocol::Seq;
+use ropewalk_protocol::{RpcError, Seq, ThreadId};
 
 use super::Delivered;
+use crate::Error;
 
 /// Events a reader may be behind before the log is read instead.
 const EVENTS: usize = 256;
@@ -16,12 +17,38 @@ const EVENTS: usize = 256;
 const BYTES: usize = 1_048_576;
 
 /// How a reader's events come to an end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(crate) enum End {
     /// The thread or client was closed from this side.
     Closed,
-    /// The connection was lost.
+    /// The connection was lost for good; the link knows why.
     Lost,
+    /// This thread could not be taken up again.
+    Failed(Failure),
+}
+
+/// Why a thread could not be taken up again on a new connection.
+#[derive(Clone, Debug)]
+pub(crate) enum Failure {
+    /// The daemon refused.
+    Refused(Box<RpcError>),
+    /// Its log ends before an event that was seen.
+    LogShortened {
+        /// Which thread.
+        thread: ThreadId,
+        /// The last event that was seen.
+        seen: Seq,
+    },
+}
+
+impl Failure {
+    /// What the thread's readers are told.
+    pub(crate) fn error(&self) -> Error {
+        match self {
+            Self::Refused(error) => Error::Rpc(error.clone()),
+            Self::LogShortened { thread, seen } => Error::LogShortened { thread_id: thread.clone(), seen: *seen },
+        }
+    }
 }
 
 /// The queue of one reader.
@@ -93,7 +120,7 @@ impl Mailbox {
             state.bytes = if state.queue.is_empty() { 0 } else { state.bytes.saturating_sub(event.bytes) };
             return Next::Event(event);
         }
-        if let Some(end) = state.end {
+        if let Some(end) = state.end.clone() {
             return Next::Ended(state.newest, end);
         }
         state.waker = Some(waker.clone());

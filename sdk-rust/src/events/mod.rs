@@ -9,4 +9,4 @@ pub use stream::EventStream;
 
 pub(crate) use delivered::Delivered;
 pub(crate) use hub::Hub;
-pub(crate) use mailbox::{End, Mailbox};
+pub(crate) use mailbox::{End, Failure, Mailbox};

@@ -23,9 +23,12 @@ use crate::{Client, Error};
 /// bounded amount of memory: what did not fit is fetched from the daemon's log. Deltas of a slow reader are merged, and
 /// left out when even that does not help: their `offset` tells, and the completed item is authoritative.
 ///
-/// Polling can be given up at any point (a timeout, `select!`) without loss. The stream ends after the thread or client
-/// was closed, with [`Error::Disconnected`] when the connection was lost, and with [`Error::Timeout`] when the daemon has
-/// been silent for a minute and then does not answer `daemon/status`. Dropping it ends nothing else.
+/// Polling can be given up at any point (a timeout, `select!`) without loss. A lost connection is waited for, and the events
+/// go on behind the last one: none is missing, none comes twice, and neither does the text of an open item. The stream ends
+/// after the thread or client was closed; with an error when the connection is lost for good, when the thread is deleted
+/// (`notFound`), when its log cannot be read (`unavailable`), when it cannot be taken up again ([`Error::LogShortened`]), and
+/// with [`Error::Timeout`] when the daemon has been silent for a minute and then does not answer `daemon/status`. Dropping it
+/// ends nothing else.
 #[must_use = "events are read by polling the stream"]
 pub struct EventStream {
     client: Client,
@@ -86,7 +89,7 @@ impl EventStream {
     /// The next event; none after the end.
     ///
     /// # Errors
-    /// [`Error::Disconnected`] when the connection was lost, and what reading the log may meet. The stream has ended then.
+    /// What ends the stream, as said above, and what reading the log may meet. The stream has ended then.
     pub async fn next(&mut self) -> Option<Result<Arc<ThreadEvent>, Error>> {
         poll_fn(|cx| self.poll(cx)).await
     }
@@ -109,7 +112,11 @@ impl EventStream {
                 Step::Pull => self.pull = Some(self.start_pull()),
                 Step::Wait => return self.listen(cx),
                 Step::End(End::Closed) => self.ended = true,
-                Step::End(End::Lost) => return self.fail(Error::Disconnected),
+                Step::End(End::Lost) => {
+                    let error = self.client.link().why();
+                    return self.fail(error);
+                }
+                Step::End(End::Failed(failure)) => return self.fail(failure.error()),
             }
         }
     }

@@ -1,7 +1,8 @@
 //! The daemon itself and its settings.
 
 use ropewalk_protocol::{
-    DaemonShutdown, DaemonState, DaemonStatus, Empty, Settings as Values, SettingsRead, ShutdownParams,
+    BackupParams, BackupResult, CheckResult, DaemonBackup, DaemonCheck, DaemonShutdown, DaemonState, DaemonStatus,
+    Empty, Settings as Values, SettingsRead, ShutdownParams,
 };
 
 use super::{noun, verbs};
@@ -27,6 +28,22 @@ impl Daemon {
     /// As [`Client::call`](crate::Client::call).
     pub async fn shutdown(&self, params: ShutdownParams) -> Result<(), Error> {
         self.client.call::<DaemonShutdown>(params).await.map(|Empty {}| ())
+    }
+
+    /// Writes everything but the secrets into a new file of that absolute path, as it is at one moment.
+    ///
+    /// # Errors
+    /// As [`Client::call`](crate::Client::call).
+    pub async fn backup(&self, path: impl Into<String>) -> Result<BackupResult, Error> {
+        self.client.call::<DaemonBackup>(BackupParams { path: path.into() }).await
+    }
+
+    /// Looks whether what is stored is whole, and the index what follows from the logs.
+    ///
+    /// # Errors
+    /// As [`Client::call`](crate::Client::call).
+    pub async fn check(&self) -> Result<CheckResult, Error> {
+        self.client.call::<DaemonCheck>(Empty {}).await
     }
 }
 

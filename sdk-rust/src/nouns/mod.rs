@@ -1,19 +1,25 @@
 //! The nouns of the wire, one file each: `run/stop` is `client.runs().stop(…)`.
 
+mod blobs;
+mod branches;
 mod context;
 mod daemon;
 mod endpoints;
 mod interactions;
+mod items;
 mod policies;
 mod projects;
 mod queue;
 mod runs;
 mod threads;
 
+pub use blobs::Blobs;
+pub use branches::Branches;
 pub use context::Context;
 pub use daemon::{Daemon, Settings};
 pub use endpoints::{Endpoints, Secrets};
 pub use interactions::Interactions;
+pub use items::Items;
 pub use policies::Policies;
 pub use projects::{Grants, Projects};
 pub use queue::Queue;

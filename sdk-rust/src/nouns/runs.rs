@@ -22,8 +22,12 @@ impl Runs {
         list = RunList;
         /// Leaves a bad end as it is and releases what waits behind it.
         skip = RunSkip;
-        /// Lets a paused run go on under its id, with its whole budget.
+        /// Lets a paused run go on under its id, or continues one that has ended badly from its last stored step.
         resume = RunResume;
+        /// Gives the input of a run that has ended badly once more. What came of it leaves the chain.
+        retry = RunRetry;
+        /// Puts an input whose parent is gone on the head of its branch.
+        rebase = RunRebase;
     }
 
     /// A run.

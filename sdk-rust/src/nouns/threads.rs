@@ -31,6 +31,10 @@ impl Threads {
         update = ThreadUpdate;
         /// Archives a thread, or takes it back.
         archive = ThreadArchive;
+        /// Says that somebody has read what happened up to an event.
+        mark_read = ThreadMarkRead;
+        /// Deletes a thread for good, or says what would go with it.
+        delete = ThreadDelete;
         /// The chain of a branch from head to root: exactly what the model sees.
         messages = ThreadMessages;
         /// A page of durable events. [`Thread::events`](crate::Thread::events) is the pleasant way to read them.

@@ -13,7 +13,8 @@ use ropewalk_protocol::{BranchId, MessageId, RunId, RunStop, RunStopParams, RunS
 use super::{RunEvent, RunResult, event::Picker};
 use crate::{Error, EventStream, Thread};
 
-/// A run that was submitted: a stream of its events that ends after [`RunEvent::Completed`].
+/// A run that was submitted: a stream of its events that ends after [`RunEvent::Completed`]. A lost connection, or a daemon
+/// that is restarted, is waited for.
 ///
 /// Dropping it stops following the run and nothing else; [`Run::stop`] stops the run.
 #[must_use = "dropping the handle stops following the run"]
@@ -55,7 +56,7 @@ impl Run {
     /// The next event of the run; none after its end.
     ///
     /// # Errors
-    /// [`Error::Disconnected`], [`Error::RunRemoved`], and what reading the log may meet. Nothing comes after an error.
+    /// [`Error::RunRemoved`], what ends an [`EventStream`], and what reading the log may meet. Nothing comes after an error.
     pub async fn next(&mut self) -> Option<Result<RunEvent, Error>> {
         poll_fn(|cx| self.poll(cx)).await
     }
@@ -77,14 +78,16 @@ impl Run {
     ///
     /// # Errors
     /// As [`Client::call`](crate::Client::call).
-    pub async fn stop(&self) -> Result<RunStopped, Error> {
+    pub fn stop(&self) -> impl Future<Output = Result<RunStopped, Error>> + Send + use<> {
         let params = RunStopParams {
             thread_id: self.thread.id().clone(),
             branch_id: Some(self.picker.branch_id.clone()),
             run_id: Some(self.picker.run_id.clone()),
             operation_id: None,
         };
-        self.thread.client.call::<RunStop>(params).await
+        // The stream of events in `self` cannot be shared between threads, and the future may be sent to another.
+        let client = self.thread.client.clone();
+        async move { client.call::<RunStop>(params).await }
     }
 
     pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<RunEvent, Error>>> {

@@ -28,6 +28,8 @@ use crate::{Error, Thread, ids};
 pub struct RunRequest {
     thread: Thread,
     params: RunSubmitParams,
+    /// Whether the operation may have begun before this process knew of it.
+    is_known: bool,
 }
 
 impl RunRequest {
@@ -47,7 +49,7 @@ impl RunRequest {
             wait_timeout_ms: None,
             operation_id: Some(ids::fresh().into()),
         };
-        Self { thread, params }
+        Self { thread, params, is_known: false }
     }
 
     /// The branch; the original one unless given.
@@ -62,14 +64,16 @@ impl RunRequest {
         self
     }
 
-    /// Runs on a new branch that follows a message; on the head of the branch if none is given.
+    /// Runs on a new branch that follows a message of any branch; the head of [`branch`](Self::branch) if none is given.
+    /// [`Run::branch_id`] says which branch it is.
     pub fn fork(mut self, from: impl Into<Option<MessageId>>) -> Self {
         self.params.mode = Some(Mode::Fork);
         self.params.from_message_id = from.into();
         self
     }
 
-    /// Takes the place of an earlier user message.
+    /// Takes the place of an earlier user message: what followed that leaves the chain. On a busy branch it waits its turn
+    /// as any input does. Fails as a conflict when the message is not in the chain of the branch any more.
     pub fn replace(mut self, message: impl Into<MessageId>) -> Self {
         self.params.mode = Some(Mode::Replace);
         self.params.from_message_id = Some(message.into());
@@ -117,6 +121,7 @@ impl RunRequest {
     /// one unless given.
     pub fn operation_id(mut self, operation: impl Into<OperationId>) -> Self {
         self.params.operation_id = Some(operation.into());
+        self.is_known = true;
         self
     }
 
@@ -138,7 +143,9 @@ impl RunRequest {
         let submitted = self.thread.client.call::<RunSubmit>(self.params).await?;
         let RunSubmitted { run_id, message_id, branch_id, replayed, .. } = submitted;
         let Some(run_id) = run_id else { return Err(Error::NoRun { message_id }) };
-        if replayed {
+        // A fresh operation that is replayed was asked for again over another connection: its events are all behind the
+        // place where reading began.
+        if replayed && self.is_known {
             // The run may have begun, and even ended, before this process knew of it.
             events.start_after(0);
         }

@@ -1,17 +1,22 @@
 //! A thread this client is attached to.
 
+mod branches;
 mod open;
 mod registration;
 
 use std::fmt;
 
 use ropewalk_protocol::{
-    RunId, RunResume, RunResumeParams, Seq, Thread as Header, ThreadId, ThreadParams, ThreadRead, ThreadResume,
-    ThreadTools as ThreadToolsMethod, ThreadToolsParams, ThreadUnsubscribe, Tool as EffectiveTool,
+    Method, RunId, RunRebase, RunRecoverParams, RunRecovered, RunResume, RunRetry, Seq, Thread as Header, ThreadId,
+    ThreadParams, ThreadRead, ThreadResume, ThreadTools as ThreadToolsMethod, ThreadToolsParams, ThreadUnsubscribe,
+    Tool as EffectiveTool,
 };
 
+pub use branches::ThreadBranches;
 pub use open::{ResumeThread, Resumed, StartThread};
 pub use registration::Registration;
+
+pub(crate) use open::resume_params;
 
 use crate::{Client, Error, EventStream, Input, Run, RunRequest, Tool};
 
@@ -19,7 +24,7 @@ use crate::{Client, Error, EventStream, Input, Run, RunRequest, Tool};
 /// tools.
 ///
 /// Cheap to clone. Dropping it ends nothing: the client stays attached, so that handlers go on answering for runs under
-/// way, until [`Thread::close`] or the end of the client.
+/// way, until [`Thread::close`] or the end of the client. A lost connection changes nothing of it: see [`Client`].
 #[derive(Clone)]
 pub struct Thread {
     pub(crate) client: Client,
@@ -58,19 +63,43 @@ impl Thread {
         RunRequest::new(self.clone(), input.into())
     }
 
-    /// Lets a paused run go on under its id: this one, or the one of the thread's original branch. What follows are its
-    /// events from now on.
+    /// Lets a paused run go on under its id, or continues one that has ended badly from its last stored step, by a new run:
+    /// this one, or the one of the thread's original branch. What follows are the events of the run that goes on.
     ///
     /// A run is paused when it has used up a budget of the settings, or when its endpoint goes while it works.
+    /// [`recovery`](ropewalk_protocol::Run::recovery) of a run says what can be done about it.
     ///
     /// # Errors
-    /// As [`Client::call`]; `invalidState` for a run that is not paused.
+    /// As [`Client::call`]; `invalidState` for a run that can not be resumed.
     pub async fn resume_run(&self, run: impl Into<Option<RunId>>) -> Result<Run, Error> {
+        self.recover::<RunResume>(run.into()).await
+    }
+
+    /// Gives the input of a run that has ended badly once more, by a new run. What came of it leaves the chain.
+    ///
+    /// # Errors
+    /// As [`Client::call`]; `invalidState` for a run that can not be retried.
+    pub async fn retry_run(&self, run: impl Into<Option<RunId>>) -> Result<Run, Error> {
+        self.recover::<RunRetry>(run.into()).await
+    }
+
+    /// Puts the input of a run that failed with `parentMissing` on the head of its branch, by a new run.
+    ///
+    /// # Errors
+    /// As [`Client::call`]; `invalidState` for any other run.
+    pub async fn rebase_run(&self, run: impl Into<Option<RunId>>) -> Result<Run, Error> {
+        self.recover::<RunRebase>(run.into()).await
+    }
+
+    async fn recover<M: Method<Params = RunRecoverParams, Result = RunRecovered>>(
+        &self,
+        run_id: Option<RunId>,
+    ) -> Result<Run, Error> {
         // Reading begins before the request, so that no event of the run is missed.
         let events = self.events();
         let operation_id = Some(crate::ids::fresh().into());
-        let params = RunResumeParams { thread_id: self.id.clone(), branch_id: None, run_id: run.into(), operation_id };
-        let run = self.client.call::<RunResume>(params).await?.run;
+        let params = RunRecoverParams { thread_id: self.id.clone(), branch_id: None, run_id, operation_id };
+        let run = self.client.call::<M>(params).await?.run;
         Ok(Run::resumed(self.clone(), events, run))
     }
 
@@ -90,6 +119,11 @@ impl Thread {
     /// As [`Client::call`].
     pub async fn read(&self) -> Result<Header, Error> {
         Ok(self.client.call::<ThreadRead>(ThreadParams { thread_id: self.id.clone() }).await?.thread)
+    }
+
+    /// The thread's branches: listing, naming and deleting them. [`RunRequest::fork`] makes one.
+    pub fn branches(&self) -> ThreadBranches {
+        ThreadBranches::new(self.clone())
     }
 
     /// The effective tools: those of all clients and sources, with what the rules say of them.
@@ -134,7 +168,16 @@ impl Thread {
         params.after = Some(after);
         let resumed = self.client.call::<ThreadResume>(params).await?;
         self.client.hub().advance(&self.id, resumed.seq);
+        self.client.duties().attachments.note_taken(&self.id, &[]);
         Ok(())
+    }
+
+    /// Tools of this client that another process held when the client last attached to this thread: it took them over
+    /// while this one was away, and they stay with it. Empty nearly always. To have them back, resume the thread with them
+    /// and [`takeover`](ResumeThread::takeover).
+    #[must_use]
+    pub fn taken_tools(&self) -> Vec<String> {
+        self.client.duties().attachments.taken(&self.id)
     }
 
     /// Detaches this client from the thread: streams of it end, its handlers are forgotten, and approvals and questions
@@ -143,6 +186,7 @@ impl Thread {
     /// # Errors
     /// As [`Client::call`]; this side is detached in any case.
     pub async fn close(self) -> Result<(), Error> {
+        self.client.duties().attachments.remove(&self.id);
         self.client.hub().close(&self.id);
         self.client.duties().bindings.forget(&self.id);
         self.client.call::<ThreadUnsubscribe>(ThreadParams { thread_id: self.id.clone() }).await.map(|_| ())

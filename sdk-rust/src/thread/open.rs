@@ -9,7 +9,7 @@ use ropewalk_protocol::{
 };
 
 use super::Thread;
-use crate::{Client, Error, EventStream, Tool, Tools, ids};
+use crate::{Client, Error, EventStream, Tool, Tools, ids, recovery};
 
 /// A thread being started; await it.
 #[must_use = "a thread is started by awaiting the builder"]
@@ -83,13 +83,18 @@ impl StartThread {
         let duties = self.client.duties();
         // Calls may come before this task has read the answer; they wait while this lives.
         let starting = duties.bindings.starting();
-        let started = self.client.call::<ThreadStart>(self.params).await?;
+        let (started, generation) = duties.link.call_on::<ThreadStart>(&self.params).await?;
         let id = started.thread.thread_id;
         let handlers = duties.bindings.thread(&id);
         handlers.replace(&self.tools);
         handlers.declared(&self.tools);
         drop(starting);
         duties.hub.advance(&id, started.seq);
+        duties.attachments.add(&id);
+        // A stored answer attaches nobody, and neither does one of a connection that is over.
+        if started.replayed || generation != duties.link.generation() {
+            recovery::take_up(duties, &id).await?;
+        }
         Ok(Thread { client: self.client.clone(), id, seq: started.seq })
     }
 }
@@ -113,7 +118,7 @@ pub struct Resumed {
     pub events: EventStream,
 }
 
-pub(super) const fn resume_params(thread_id: ThreadId) -> ThreadResumeParams {
+pub(crate) const fn resume_params(thread_id: ThreadId) -> ThreadResumeParams {
     ThreadResumeParams { thread_id, tools: None, after: None, takeover: None, subscribe: None, operation_id: None }
 }
 
@@ -156,6 +161,7 @@ impl ResumeThread {
         let duties = self.client.duties();
         let handlers = duties.bindings.thread(&id);
         let _turn = handlers.declaring.lock().await;
+        duties.hub.reopen(&id);
         // Reading begins before the request, as events may come right behind its answer.
         let mut events = EventStream::new(self.client.clone(), id.clone(), None);
         let trial = handlers.trial();
@@ -166,13 +172,19 @@ impl ResumeThread {
             handlers.replace(tools);
         }
         let after = self.params.after;
-        let resumed = self.client.call::<ThreadResume>(self.params).await?;
+        let (resumed, generation) = duties.link.call_on::<ThreadResume>(&self.params).await?;
         trial.keep();
         if let Some(tools) = &self.tools {
             handlers.declared(tools);
         }
         events.start_after(after.unwrap_or(resumed.seq));
         duties.hub.advance(&id, resumed.seq);
+        duties.attachments.add(&id);
+        if generation == duties.link.generation() {
+            let _ = recovery::missing(duties, &id, &resumed);
+        } else {
+            recovery::take_up(duties, &id).await?;
+        }
         let thread = Thread { client: self.client.clone(), id, seq: resumed.seq };
         Ok(Resumed { thread, snapshot: resumed.snapshot, events })
     }

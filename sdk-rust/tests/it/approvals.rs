@@ -52,6 +52,19 @@ async fn dyn_21_the_handler_is_called_once_for_each_approval() {
 }
 
 #[tokio::test]
+async fn dyn_21_a_choice_this_build_does_not_know_does_not_hide_the_approval() {
+    let (fake, connect) = Fake::new();
+    let connect = connect.on_approval(|approval: Approval| async move {
+        assert_eq!(approval.choices, [Decision::Accept, Decision::Decline]);
+        Decision::Accept
+    });
+    let (fake, _thread) = attach(fake, connect, Tools::new()).await;
+    let mut request = approval("int-1", "s");
+    request["choices"] = json!(["accept", "acceptForTheMoon", "decline"]);
+    assert_eq!(fake.ask("approval/request", request).await.unwrap(), json!({"decision": "accept"}));
+}
+
+#[tokio::test]
 async fn dyn_22_each_decision_has_its_word() {
     let (fake, connect) = Fake::new();
     let connect = connect.on_approval(|approval: Approval| async move {

@@ -214,6 +214,26 @@ async fn dyn_33_a_settled_call_reaches_its_handler_as_a_cancellation() {
 }
 
 #[tokio::test]
+async fn dyn_33_a_settlement_in_words_of_a_newer_daemon_is_heard_all_the_same() {
+    let (told, mut hear) = mpsc::unbounded_channel();
+    let (fake, _thread) = attached(tool(move |cx| {
+        let told = told.clone();
+        async move {
+            cx.cancelled().await;
+            told.send(()).unwrap();
+        }
+    }))
+    .await;
+    let _pending = fake.begin("tool/call", call("int-1", "work", json!({})));
+    fake.fence().await;
+    fake.tell(
+        "interaction/settled",
+        json!({"interactionId": "int-1", "outcome": "evaporated", "by": {"kind": "moon"}}),
+    );
+    assert_eq!(in_time(hear.recv()).await, Some(()));
+}
+
+#[tokio::test]
 async fn k45_closing_the_client_cancels_what_its_handlers_do() {
     let (told, mut hear) = mpsc::unbounded_channel();
     let (fake, thread) = attached(tool(move |cx| {

@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use ropewalk::{Error, EventStream, Tools, protocol::Event};
+use ropewalk::{
+    Error, EventStream, Tools,
+    protocol::{ErrorDetail, Event},
+};
 use serde_json::{Value, json};
 
 use crate::support::{assistant, attached, in_time};
@@ -30,6 +33,22 @@ async fn rule_1_events_come_once_and_in_order_to_every_reader() {
     assert_eq!(take(&mut one, 3).await, [4, 5, 6]);
     assert_eq!(take(&mut two, 3).await, [4, 5, 6]);
     assert_eq!(one.last_seq(), 6);
+}
+
+#[tokio::test]
+async fn k36_a_thread_that_is_followed_no_more_ends_its_streams_with_why() {
+    let (fake, thread) = attached(Tools::new()).await;
+    let mut events = thread.events();
+    fake.event("th-1", 4, deleted(4));
+    let data = json!({"kind": "notFound", "noun": "thread", "id": "th-1", "retryable": false});
+    let error = json!({"code": -32005, "message": "There is no thread th-1.", "data": data});
+    fake.tell("thread/unsubscribed", json!({"threadId": "th-1", "after": 4, "error": error}));
+    assert_eq!(take(&mut events, 1).await, [4], "what was sent before is handed out");
+    let error = in_time(events.next()).await.unwrap().unwrap_err();
+    assert!(matches!(error.kind(), Some(ErrorDetail::NotFound { noun, .. }) if noun == "thread"), "{error}");
+    assert!(in_time(events.next()).await.is_none(), "it has ended");
+    let mut later = thread.events();
+    assert!(matches!(in_time(later.next()).await, Some(Err(Error::Rpc(_)))), "so does whoever comes to read");
 }
 
 #[tokio::test]

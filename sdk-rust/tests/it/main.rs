@@ -4,11 +4,14 @@
 #![allow(clippy::result_large_err, reason = "the played daemon answers with the errors of the wire as they are")]
 
 mod approvals;
+mod branches;
 mod calls;
 mod events;
 mod handshake;
 mod macros;
+mod reconnecting;
 mod runs;
 mod send;
 mod support;
+mod taking_up;
 mod threads;

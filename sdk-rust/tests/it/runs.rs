@@ -1,7 +1,10 @@
 //! Runs: awaited, streamed, stopped, left alone.
 
 use futures::StreamExt;
-use ropewalk::{Error, Mode, RunEvent, Tools, protocol::OutcomeStatus};
+use ropewalk::{
+    Error, Mode, RunEvent, Tools,
+    protocol::{OutcomeStatus, RunId},
+};
 use serde_json::{Value, json};
 
 use crate::support::{Fake, assistant, attached, completed, in_time, run, submitted};
@@ -98,7 +101,11 @@ async fn stop_names_the_run() {
     fake.reply("run/stop", |_| Ok(json!({"seq": 9, "replayed": false})));
     let run = thread.run("hello").submit().await.unwrap();
     assert_eq!(run.stop().await.unwrap().seq, 9);
-    assert_eq!(fake.asked("run/stop"), [json!({"threadId": "th-1", "branchId": "th-1", "runId": "run-1"})]);
+    let sent = &fake.asked("run/stop")[0];
+    assert_eq!(
+        (&sent["threadId"], &sent["branchId"], &sent["runId"]),
+        (&json!("th-1"), &json!("th-1"), &json!("run-1"))
+    );
     let by = json!({"kind": "stop", "clientName": "bot", "instanceId": "in-A"});
     fake.event("th-1", 4, completed("run-1", json!({"status": "stopped", "by": by})));
     let error = in_time(run.result()).await.unwrap().into_result().unwrap_err();
@@ -225,6 +232,28 @@ async fn an_answer_as_data_is_a_value_of_the_type_that_was_asked_for() {
             Some(issue) => assert_eq!(output.unwrap(), issue),
             None => assert!(matches!(output, Err(Error::Unreadable { .. }))),
         }
+    }
+}
+
+#[tokio::test]
+async fn a_run_that_failed_is_retried_by_a_new_one_which_is_followed_to_its_end() {
+    for method in ["run/retry", "run/rebase"] {
+        let (mut fake, thread) = attached(Tools::new()).await;
+        fake.hold(method);
+        let retrying = tokio::spawn(async move {
+            match method {
+                "run/retry" => thread.retry_run(RunId::from("run-1")).await,
+                _ => thread.rebase_run(RunId::from("run-1")).await,
+            }
+        });
+        let (_, params, responder) = fake.next().await;
+        assert_eq!((&params["runId"], params["operationId"].is_string()), (&json!("run-1"), true));
+        responder.ok(&json!({"run": run("run-2", "running"), "replayed": false}));
+        let retried = in_time(retrying).await.unwrap().unwrap();
+        assert_eq!(retried.id().as_str(), "run-2");
+        fake.event("th-1", 4, json!({"type": "runStarted", "run": run("run-2", "running")}));
+        fake.event("th-1", 5, completed("run-2", json!({"status": "completed", "text": "at last"})));
+        assert_eq!(in_time(retried.result()).await.unwrap().text(), "at last");
     }
 }
 

@@ -65,6 +65,8 @@ fn x13_every_future_may_be_spawned(client: Arc<Client>, thread: Thread) {
         run.next().await;
         events.next().await;
     });
+    let submitted = thread.run("x").submit();
+    spawnable(async move { submitted.await?.stop().await });
     spawnable(async move {
         client.daemon().status().await?;
         client.threads().list(Default::default()).await?;

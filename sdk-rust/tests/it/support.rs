@@ -1,7 +1,8 @@
 //! A daemon played by the test, over an in-memory pipe.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, VecDeque},
+    io,
     sync::{Arc, Mutex},
     time::Duration,
 };
@@ -170,6 +171,30 @@ impl Fake {
     pub(crate) async fn fence(&self) {
         let answer = self.ask("test/fence", json!({})).await;
         assert_eq!(answer.unwrap_err().code, -32601);
+    }
+}
+
+/// The daemons a client reaches one after another; none of them is there before it is made.
+#[derive(Clone, Default)]
+pub(crate) struct Daemons {
+    next: Arc<Mutex<VecDeque<tokio::io::DuplexStream>>>,
+}
+
+impl Daemons {
+    /// The daemon that is reached next, which answers the handshake.
+    pub(crate) fn next(&self) -> Fake {
+        let (ours, theirs) = tokio::io::duplex(1 << 20);
+        self.next.lock().unwrap().push_back(theirs);
+        let fake = Fake::behind(ours);
+        fake.reply("initialize", |_| Ok(initialized()));
+        fake
+    }
+
+    /// A client that reaches them.
+    pub(crate) fn connect(&self) -> Connect {
+        let next = Arc::clone(&self.next);
+        let dial = move || std::future::ready(next.lock().unwrap().pop_front().ok_or(io::ErrorKind::NotFound.into()));
+        Ropewalk::through(dial).name("bot")
     }
 }
 
