@@ -1,6 +1,8 @@
 // The TypeScript of the wire, as text, from the schema bundle.
 import { compile } from "json-schema-to-typescript";
+import { createHash } from "node:crypto";
 import { normalised } from "./normalise.mjs";
+import { tolerant, unlisted } from "./tolerant.mjs";
 
 const banner = `// Everything on the wire of Ropewalk. Made from protocol/schema.json by scripts/generate.mjs; edit neither by hand.
 `;
@@ -8,7 +10,7 @@ const banner = `// Everything on the wire of Ropewalk. Made from protocol/schema
 /** @param {any} bundle @returns {Promise<string>} */
 export async function protocolTypes(bundle) {
   const types = await compile(
-    { title: "Root", type: "object", properties: {}, $defs: normalised(bundle.$defs) },
+    { title: "Root", type: "object", properties: {}, $defs: normalised(tolerant(bundle)) },
     "Root",
     {
       additionalProperties: false,
@@ -21,6 +23,7 @@ export async function protocolTypes(bundle) {
   );
   const all = [
     banner,
+    unlisted,
     withoutRoot(types),
     methodMap(bundle, "toDaemon", "DaemonMethods", "What a client asks the daemon."),
     methodMap(bundle, "toClient", "ClientMethods", "What the daemon asks a client."),
@@ -29,12 +32,22 @@ export async function protocolTypes(bundle) {
     notificationMap(bundle, "toClient", "ClientNotifications", "What the daemon tells a client."),
     "/** Every notification, in both directions. */\nexport type Notifications = DaemonNotifications & ClientNotifications;\n",
     constant("protocolVersion", bundle.protocolVersion, "The version of the protocol these types describe."),
+    constant(
+      "schemaHash",
+      schemaHash(bundle),
+      "The digest of the bundle these types were made from: what a daemon of the same version answers in its handshake.",
+    ),
     constant("errorCodes", bundle.errors, "The kinds of errors and their JSON-RPC codes."),
     "/** The stable name of an error. */\nexport type ErrorKind = keyof typeof errorCodes;\n",
     constant(
       "limits",
       bundle.limits,
       "The limits of a daemon of this version; `initialize` tells those of the one at hand.",
+    ),
+    constant(
+      "daemonMethods",
+      entries(bundle.methods, "toDaemon").map(([name]) => name),
+      "The methods a client of this version knows.",
     ),
     constant("mutatingMethods", mutating(bundle), "The methods that take an `operationId`."),
   ];
@@ -53,6 +66,23 @@ function withoutRoot(text) {
       "",
     )
     .replace(/\/\*\*\s*\* ([^\n]{1,110})\n\s*\*\//g, "/** $1 */");
+}
+
+/** SHA-256 over the canonical form of RFC 8785. The bundle has no number that JSON writes in two ways. */
+function schemaHash(bundle) {
+  return createHash("sha256")
+    .update(JSON.stringify(sorted(bundle)))
+    .digest("hex");
+}
+
+function sorted(value) {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.keys(value)
+      .sort()
+      .map((key) => [key, sorted(value[key])]),
+  );
 }
 
 function methodMap(bundle, direction, name, about) {

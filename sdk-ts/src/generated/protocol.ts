@@ -1,5 +1,17 @@
 // Everything on the wire of Ropewalk. Made from protocol/schema.json by scripts/generate.mjs; edit neither by hand.
 
+/**
+ * A word that a newer daemon may send where these types list the ones they know: write the `default` branch of a
+ * `switch` for it. It is a plain string and has no prefix; only the type has one, since TypeScript narrows by comparison
+ * when no listed word can be of it. Nobody can write one down, for requests are closed.
+ */
+export type Unlisted = `(unlisted)${string}` & { readonly __unlisted: unique symbol };
+
+/** A member of a union that these types do not list: its tag, and whatever else it has. */
+export type UnlistedMember<Tag extends string> = { readonly [Key in Tag]: Unlisted } & {
+  readonly [field: string]: unknown;
+};
+
 /** An agent of an app. Opaque to clients: compare it, store it, send it back, never take it apart. */
 export type AgentId = string;
 /** An installed app. Opaque to clients: compare it, store it, send it back, never take it apart. */
@@ -28,8 +40,12 @@ export type BlobId = string;
 export type BranchId = string;
 /** A message of a thread. Opaque to clients: compare it, store it, send it back, never take it apart. */
 export type MessageId = string;
+/**
+ * What makes a repeated request recognisable: 1 to 128 of `[A-Za-z0-9_.:-]`. Opaque to clients: compare it, store it, send it back, never take it apart.
+ */
+export type OperationId = string;
 /** What kind of thing settles something. */
-export type ByKind = "client" | "policy" | "deadline" | "stop" | "daemon";
+export type ByKind = "client" | "policy" | "deadline" | "stop" | "daemon" | Unlisted;
 /**
  * A client process, or one life of the daemon. Opaque to clients: compare it, store it, send it back, never take it apart.
  */
@@ -37,7 +53,7 @@ export type InstanceId = string;
 /** A policy. Opaque to clients: compare it, store it, send it back, never take it apart. */
 export type PolicyId = string;
 /** What decided about a call. */
-export type DecidedVia = "policy" | "person" | "default";
+export type DecidedVia = "policy" | "person" | "default" | Unlisted;
 /** The id of a request: a string, a 64-bit integer or null, echoed as it came. A fraction is no id. */
 export type RequestId = number | string | null;
 /** What file tools may do beneath a granted directory. */
@@ -45,48 +61,49 @@ export type Capability = "read" | "write" | "execute";
 /** The files a run changed. Opaque to clients: compare it, store it, send it back, never take it apart. */
 export type ChangeSetId = string;
 /** What happened to a file. */
-export type FileChange = "created" | "modified" | "deleted";
+export type FileChange = "created" | "modified" | "deleted" | Unlisted;
+/** What a difference is about. */
+export type DifferenceKind = "row" | "log" | "blob" | Unlisted;
 /** The layers, in their order. */
-export type ContextLayerName = "base" | "projectInstructions" | "workspaceFiles" | "memoryIndex" | "runLine";
-/** Whether something is well. */
-export type HealthState = "ok" | "degraded";
-/** Where the index is. */
-export type IndexState = "ok" | "rebuilding";
-/** Kinds of things that lists show. */
-export type DataKind =
-  | "project"
-  | "thread"
-  | "run"
-  | "queue"
-  | "interaction"
-  | "tool"
-  | "policy"
-  | "grant"
-  | "endpoint"
-  | "settings"
-  | "server"
-  | "account"
-  | "memory"
-  | "instructions"
-  | "resource"
-  | "review"
-  | "app";
-/** How a message was delivered. */
-export type Delivery = "turn" | "aside" | "steer";
-/** What is known of the outside effect of something that failed. */
-export type Effect = "none" | "unknown" | "done";
-/** Where an effective decision comes from. */
-export type EffectiveLevel = "thread" | "project" | "global" | "default";
-/** What a rule says. */
-export type PolicyDecision = "allow" | "ask" | "deny";
+export type ContextLayerName = "base" | "projectInstructions" | "workspaceFiles" | "memoryIndex" | "runLine" | Unlisted;
 /** A model endpoint. Opaque to clients: compare it, store it, send it back, never take it apart. */
 export type EndpointId = string;
+/** Whether something is well. */
+export type HealthState = "ok" | "degraded" | Unlisted;
+/** Where the index is. */
+export type IndexState = "ok" | "rebuilding" | Unlisted;
+/** Kinds of things that lists show. */
+export type DataKind =
+  | (
+      | "project"
+      | "thread"
+      | "run"
+      | "queue"
+      | "interaction"
+      | "tool"
+      | "policy"
+      | "grant"
+      | "endpoint"
+      | "settings"
+      | "server"
+      | "account"
+      | "memory"
+      | "instructions"
+      | "resource"
+      | "review"
+      | "app"
+    )
+  | Unlisted;
+/** How a message was delivered. */
+export type Delivery = "turn" | "aside" | "steer" | Unlisted;
+/** What is known of the outside effect of something that failed. */
+export type Effect = "none" | "unknown" | "done" | Unlisted;
+/** Where an effective decision comes from. */
+export type EffectiveLevel = "thread" | "project" | "global" | "default" | Unlisted;
+/** What a rule says. */
+export type PolicyDecision = "allow" | "ask" | "deny";
 /** What an endpoint speaks. */
 export type Provider = "openaiCompatible" | "openaiResponses" | "anthropic" | "gemini" | "ollama" | "scripted";
-/**
- * What makes a repeated request recognisable: 1 to 128 of `[A-Za-z0-9_.:-]`. Opaque to clients: compare it, store it, send it back, never take it apart.
- */
-export type OperationId = string;
 /** Kinds of failure of a run. */
 export type RunErrorKind =
   | "rateLimited"
@@ -107,7 +124,8 @@ export type RunErrorKind =
   | "parentMissing"
   | "branchDeleted"
   | "storage"
-  | "internal";
+  | "internal"
+  | Unlisted;
 /** What a program reads of an error. */
 export type ErrorData = {
   /** Whether the same request may succeed later without a change. */
@@ -249,9 +267,10 @@ export type ErrorData = {
       /** How long it gives to what is under way. */
       graceMs: number;
     }
+  | UnlistedMember<"kind">
 );
 /** How an interaction ended. */
-export type Outcome = "answered" | "declined" | "expired" | "undeliverable" | "cancelled" | "outcomeUnknown";
+export type Outcome = "answered" | "declined" | "expired" | "undeliverable" | "cancelled" | "outcomeUnknown" | Unlisted;
 /** What happened in a thread. */
 export type Event =
   | {
@@ -343,11 +362,12 @@ export type Event =
       message?: string;
       /** How far it has come, from 0 to 1. */
       fraction?: number;
-    };
+    }
+  | UnlistedMember<"type">;
 /** A project. Opaque to clients: compare it, store it, send it back, never take it apart. */
 export type ProjectId = string;
 /** What happened to a queue. */
-export type QueueChange = "added" | "edited" | "removed" | "moved" | "started" | "held" | "released";
+export type QueueChange = "added" | "edited" | "removed" | "moved" | "started" | "held" | "released" | Unlisted;
 /** One part of an input, a message or a tool result. */
 export type Part =
   | {
@@ -396,15 +416,15 @@ export type Mode = "queue" | "aside" | "steer" | "fork" | "replace";
 export type RunStatus =
   "queued" | "running" | "waiting" | "paused" | "completed" | "failed" | "stopped" | "interrupted";
 /** Kinds of waits of a run. */
-export type WaitingKind = "approval" | "input" | "toolCall" | "subtask" | "endpoint" | "source";
+export type WaitingKind = "approval" | "input" | "toolCall" | "subtask" | "endpoint" | "source" | Unlisted;
 /** The endings of a run. */
-export type OutcomeStatus = "completed" | "failed" | "stopped" | "interrupted";
+export type OutcomeStatus = "completed" | "failed" | "stopped" | "interrupted" | Unlisted;
 /** What happens to an approval or question that no attached client can answer. */
 export type Unattended = "decline" | "wait";
 /** Kinds of callers. */
-export type PrincipalKind = "owner" | "app" | "run" | "subtask";
-/** What can be done about a bad end. */
-export type Recovery = "resume" | "retry" | "skip" | "rebase";
+export type PrincipalKind = "owner" | "app" | "run" | "subtask" | Unlisted;
+/** What can be done about a pause or a bad end. */
+export type Recovery = "resume" | "retry" | "skip" | "rebase" | Unlisted;
 /** A visible unit of a run: a message, reasoning, a tool call, a notice. */
 export type Item = {
   /** Its id. */
@@ -429,7 +449,7 @@ export type Item = {
       /** The message of the chain. */
       messageId: MessageId;
       /** What was said. */
-      content: Part[];
+      content: (Part | UnlistedMember<"type">)[];
       /** The run that sent it, where one did. */
       sender?: Sender;
       /** How it was delivered. */
@@ -463,14 +483,15 @@ export type Item = {
       /** What to show. */
       text: string;
     }
+  | UnlistedMember<"kind">
 );
 /** An item of a run. Opaque to clients: compare it, store it, send it back, never take it apart. */
 export type ItemId = string;
 /** Whether an item is open, and if not, how it ended. */
 export type ItemState =
-  "open" | "completed" | "failed" | "refused" | "cancelled" | "expired" | "undeliverable" | "outcomeUnknown";
+  "open" | "completed" | "failed" | "refused" | "cancelled" | "expired" | "undeliverable" | "outcomeUnknown" | Unlisted;
 /** How much attention an item deserves. */
-export type Severity = "info" | "warning" | "error";
+export type Severity = "info" | "warning" | "error" | Unlisted;
 /** The transcript of a subtask. Opaque to clients: compare it, store it, send it back, never take it apart. */
 export type TranscriptId = string;
 /** One row of the ledger. */
@@ -478,7 +499,7 @@ export type Interaction = {
   /** Its id. */
   interactionId: InteractionId;
   /** Whether it is open. */
-  state: InteractionState;
+  state: InteractionState | Unlisted;
   /** Its thread. */
   threadId: ThreadId;
   /** Its run. */
@@ -518,27 +539,91 @@ export type Interaction = {
       kind: "input";
       request: InputRequest;
     }
+  | UnlistedMember<"kind">
 );
 /** Whether an interaction is open. */
 export type InteractionState = "open" | "settled";
 /** Why a thread's tools changed. */
-export type ToolsCause = "declared" | "withdrawn" | "takeover" | "ownerAway" | "ownerBack" | "server" | "policy";
+export type ToolsCause =
+  "declared" | "withdrawn" | "takeover" | "ownerAway" | "ownerBack" | "server" | "policy" | Unlisted;
 /** A directory grant of a project. Opaque to clients: compare it, store it, send it back, never take it apart. */
 export type GrantId = string;
 /** The kinds of interactions. */
 export type InteractionKind = "toolCall" | "approval" | "input";
+/** An item of a list, with the place of the event that completed it. */
+export type ListedItem = {
+  /** The event that completed it. */
+  seq: number;
+  /** Its id. */
+  itemId: ItemId;
+  /** Its run; absent for an aside on an idle branch. */
+  runId?: RunId;
+  /** Its branch. */
+  branchId: BranchId;
+  /** Whether it is open, and if not, how it ended. */
+  state: ItemState;
+  /** When it began. */
+  startedAt: string;
+  /** When it ended. */
+  endedAt?: string;
+  /** One line that says what it was, at most 160 characters. */
+  summary?: string;
+  /** How much attention it deserves. */
+  severity?: Severity;
+} & (
+  | {
+      kind: "userMessage";
+      /** The message of the chain. */
+      messageId: MessageId;
+      /** What was said. */
+      content: (Part | UnlistedMember<"type">)[];
+      /** The run that sent it, where one did. */
+      sender?: Sender;
+      /** How it was delivered. */
+      delivery: Delivery;
+    }
+  | {
+      kind: "assistantMessage";
+      /** The message of the chain. */
+      messageId: MessageId;
+      /** What was said; empty while the item is open. */
+      text: string;
+      /** Whether it was cut off. */
+      incomplete?: boolean;
+    }
+  | {
+      kind: "reasoning";
+      /** The message of the chain it belongs to. */
+      messageId: MessageId;
+      /** What was thought; empty while the item is open. */
+      text: string;
+      /** Whether it was cut off. */
+      incomplete?: boolean;
+    }
+  | ({
+      kind: "toolCall";
+    } & ToolCallItem)
+  | {
+      kind: "notice";
+      /** A stable word for it. */
+      code: string;
+      /** What to show. */
+      text: string;
+    }
+  | UnlistedMember<"kind">
+);
 /** Who speaks in a message. */
-export type Role = "user" | "assistant" | "tool";
+export type Role = "user" | "assistant" | "tool" | Unlisted;
 /** Where a rule holds. */
 export type PolicyLevel = "global" | "project" | "thread";
 /** Kinds of callers a rule can name. */
 export type PolicyPrincipalKind = "agent" | "app";
 /** How a rule came to be. */
-export type PolicyOrigin = "owner" | "approval" | "run";
+export type PolicyOrigin = "owner" | "approval" | "run" | Unlisted;
 /** An MCP server. Opaque to clients: compare it, store it, send it back, never take it apart. */
 export type ServerId = string;
 /** How an MCP server is reached. */
-export type Transport = "inProcess" | "stdio" | "streamableHttp";
+export type Transport = "inProcess" | "stdio" | "streamableHttp" | Unlisted;
 /** A part of a tool's result. Closed: an unknown field makes it an invalid result. */
 export type ResultPart =
   | {
@@ -568,15 +653,16 @@ export type ResultPart =
       name: string;
     };
 /** What became of an input. */
-export type SubmitState = "running" | "queued" | "recorded";
+export type SubmitState = "running" | "queued" | "recorded" | Unlisted;
 /** What `run/wait` waits for. */
 export type WaitUntil = "terminal" | "blocked";
 /** Where keys are kept. */
-export type SecretStore = "keyring" | "file";
+export type SecretStore = "keyring" | "file" | Unlisted;
 /** Kinds of tool sources. */
-export type SourceKind = "app" | "files" | "mcp" | "client";
+export type SourceKind = "app" | "files" | "mcp" | "client" | Unlisted;
 /** Whether a tool can be called. */
-export type ToolState = "ready" | "starting" | "failed" | "bound" | "ownerAway" | "blocked" | "quarantined" | "leftOut";
+export type ToolState =
+  "ready" | "starting" | "failed" | "bound" | "ownerAway" | "blocked" | "quarantined" | "leftOut" | Unlisted;
 /** The order of a list of threads; always newest first. */
 export type ThreadSort = "created" | "active";
 
@@ -636,7 +722,7 @@ export interface ApprovalRequest {
   /** One line for the prompt, at most 160 characters. */
   summary: string;
   /** The decisions that count here. */
-  choices: Decision[];
+  choices: (Decision | Unlisted)[];
   /** From the ancestor down, for an approval of a subtask. */
   path?: PathStep[];
   /** When it expires. */
@@ -671,6 +757,40 @@ export interface PathStep {
   /** What to show for it. */
   title?: string;
 }
+/** Parameters of `daemon/backup`. */
+export interface BackupParams {
+  /** An absolute path, at which there is nothing yet. */
+  path: string;
+}
+/** The answer to `daemon/backup`: how large the file is. */
+export interface BackupResult {
+  /** Its lines. */
+  lines: number;
+  /** Its bytes. */
+  bytes: number;
+  /** Logs that are missing, or in it as they are and cannot be read to their end; absent when there are none. */
+  damaged?: string[];
+}
+/**
+ * A part of a payload. What follows it begins at `offset` and the bytes of this part: of `text` those of its UTF-8, of `data` those it decodes to. At the end of the payload `text` is empty.
+ */
+export interface BlobPart {
+  /** The part, where it is text; it never ends within a character. */
+  text?: string;
+  /** The part in base64, where it is not text or `offset` is within a character. */
+  data?: string;
+  /** Bytes of the whole payload. */
+  totalBytes: number;
+}
+/** Parameters of `blob/read`. */
+export interface BlobReadParams {
+  /** Which payload. */
+  blobId: BlobId;
+  /** The byte to begin with; 0 unless given. */
+  offset?: number;
+  /** Bytes at most; `pageCharacters` unless given, and a larger one is read as that. */
+  limit?: number;
+}
 /** Payload that was cut from what the model saw, kept whole. */
 export interface BlobRef {
   /** What `blob/read` takes. */
@@ -686,9 +806,9 @@ export interface Branch {
   threadId: ThreadId;
   /** Its title. */
   title?: string;
-  /** The branch it was forked from. */
+  /** The branch it was forked from; once that is deleted, the one that was forked from. */
   parentBranchId?: BranchId;
-  /** The message it was forked from. */
+  /** The message it was forked from: it follows that one. */
   rootMessageId?: MessageId;
   /** Its last message. */
   headMessageId?: MessageId;
@@ -696,7 +816,7 @@ export interface Branch {
   activeRunId?: RunId;
   /** What waits on it. */
   queue: QueueState;
-  /** Its revision. */
+  /** Its revision: raised by its title, and when its head moves otherwise than by appending. */
   revision: number;
 }
 /** How much waits on a branch. */
@@ -705,6 +825,55 @@ export interface QueueState {
   length: number;
   /** Whether they wait for somebody's word after a bad end, rather than for a run to complete. */
   held: boolean;
+}
+/** The answer to `branch/update`. */
+export interface BranchChanged {
+  /** The branch as it is now. */
+  branch: Branch;
+  /** Whether this is the stored answer of an operation that was asked for before. */
+  replayed: boolean;
+}
+/** Parameters of `branch/delete`. */
+export interface BranchDeleteParams {
+  /** The thread. */
+  threadId: ThreadId;
+  /** The branch; any but the original one, which goes with its thread. */
+  branchId: BranchId;
+  /** Whether to say only what would go. */
+  dryRun?: boolean;
+  /** The revision of the branch this is based on. */
+  expectedRevision?: number;
+  /** Makes a repeat recognisable. */
+  operationId?: OperationId;
+}
+/** Parameters of `branch/list`. */
+export interface BranchListParams {
+  /** The thread. */
+  threadId: ThreadId;
+  /** Where the page begins; absent: at the start. */
+  cursor?: string;
+  /** How many at most; 100 unless given, 1,000 at most. */
+  limit?: number;
+}
+/** One page of a list. */
+export interface BranchPage {
+  /** The items, at most `limit` of them and at most 262,144 characters, the first one always included. */
+  items: Branch[];
+  /** Where the next page begins; absent on the last. */
+  nextCursor?: string;
+  /** Whether something was left out that no further page has. */
+  truncated?: boolean;
+}
+/** Parameters of `branch/update`. */
+export interface BranchUpdateParams {
+  /** The thread. */
+  threadId: ThreadId;
+  /** The branch. */
+  branchId: BranchId;
+  /** Its title: 1 to 200 characters; null clears it. */
+  title?: string | null;
+  /** Makes a repeat recognisable. */
+  operationId?: OperationId;
 }
 /** Who or what settled something. */
 export interface By {
@@ -774,6 +943,24 @@ export interface ChangedFile {
   /** What happened to it. */
   change: FileChange;
 }
+/** The answer to `daemon/check`. */
+export interface CheckResult {
+  /** What is not as it should be; empty when all is well. */
+  differences: Difference[];
+  /** Whether there is more than is told. */
+  truncated?: boolean;
+}
+/** Something stored that is not as it should be. */
+export interface Difference {
+  /** What it is about. */
+  kind: DifferenceKind;
+  /** Which file, or which row of the index. */
+  place: string;
+  /** What is wrong. */
+  message: string;
+  /** What to do about it. */
+  remedy: string;
+}
 /** Who a client is. */
 export interface ClientInfo {
   /** Its name, `[A-Za-z0-9._-]{1,64}`; its tools have the source `client:NAME`. */
@@ -818,6 +1005,8 @@ export interface ContextPreviewParams {
   threadId: ThreadId;
   /** Which branch; the original one unless given. */
   branchId?: BranchId;
+  /** The endpoint the next run would name; the one it would use by itself unless given. */
+  endpointId?: EndpointId;
 }
 /** What the next request of a branch would be made of. */
 export interface ContextPreviewed {
@@ -911,6 +1100,8 @@ export interface StoreState {
   deadBytes: number;
   /** `ok` or `rebuilding`. */
   index: IndexState;
+  /** How far the start has come that reads it or makes it anew, from 0 to 1. */
+  progress?: number;
 }
 /** The build of a daemon that refused a handshake. */
 export interface DaemonVersion {
@@ -942,7 +1133,7 @@ export interface DeclaredAnnotations {
 /** What the rules say of a tool. */
 export interface EffectivePolicy {
   /** The decision. */
-  decision: PolicyDecision;
+  decision: PolicyDecision | Unlisted;
   /** Where it comes from. */
   level: EffectiveLevel;
   /** The rule, where one decides. */
@@ -961,7 +1152,7 @@ export interface Endpoint {
   /** Its name. */
   name: string;
   /** What it speaks. */
-  provider: Provider;
+  provider: Provider | Unlisted;
   /** Its address, where the provider needs or allows one. */
   baseUrl?: string;
   /** The model's name there. */
@@ -1177,9 +1368,9 @@ export interface QueueEntry {
   /** Its own run; for a steer or an aside the run it waits for. */
   runId: RunId;
   /** What was submitted. */
-  input: Part[];
+  input: (Part | UnlistedMember<"type">)[];
   /** How. */
-  mode: Mode;
+  mode: Mode | Unlisted;
   /** The run that submitted it, where one did. */
   sender?: Sender;
   /** Whether it can still be changed. */
@@ -1211,9 +1402,9 @@ export interface Run {
   /** The operation id of the submit, which tells a waiting client which run is its own. */
   operationId?: OperationId;
   /** How the input was submitted. */
-  mode: Mode;
+  mode: Mode | Unlisted;
   /** Where it is. */
-  state: RunStatus;
+  state: RunStatus | Unlisted;
   /** What it waits for, while it waits. */
   waitingOn?: WaitingOn;
   /** How it ended. */
@@ -1227,14 +1418,16 @@ export interface Run {
   /** The model it uses. */
   model: string;
   /** What happens to a question nobody can answer. */
-  unattended: Unattended;
+  unattended: Unattended | Unlisted;
   /** On whose behalf it works. */
   principal: Principal;
   /** The call it is a subtask of. */
   parent?: RunParent;
   /** The ended run it continues. */
   previousRunId?: RunId;
-  /** What can be done about its bad end. */
+  /**
+   * What can be done about it now: exactly what would be accepted. Empty unless it is paused, or was the last run of its branch and ended badly.
+   */
   recovery: Recovery[];
   /** The files it changed. */
   changeSet?: ChangeSet;
@@ -1327,7 +1520,7 @@ export interface ToolCallItem {
   /** Who decided that it may be made, or may not; absent while open and for a call that was never decided. */
   decision?: CallDecision;
   /** What the model was told; absent while open. */
-  content?: Part[];
+  content?: (Part | UnlistedMember<"type">)[];
   /** Data for clients; never enters the model's context. */
   structuredContent?: unknown;
   /** Further data of the source for clients. */
@@ -1474,7 +1667,7 @@ export interface Grant {
   /** The directory, absolute and with every link resolved. */
   path: string;
   /** What is allowed beneath it; never empty. */
-  capabilities: Capability[];
+  capabilities: (Capability | Unlisted)[];
   /** When it was made. */
   createdAt: string;
 }
@@ -1684,6 +1877,40 @@ export interface InteractionSettledParams {
   /** The answer; not for tool calls. */
   answer?: unknown;
 }
+/** Parameters of `item/list`. */
+export interface ItemListParams {
+  /** Which thread. */
+  threadId: ThreadId;
+  /** Which branch; the original one unless given or a run is. */
+  branchId?: BranchId;
+  /** Only items of this run. */
+  runId?: RunId;
+  /** Only items whose event comes before this one; absent: from the newest on. */
+  before?: number;
+  /** How many at most; 100 unless given, 1,000 at most. */
+  limit?: number;
+}
+/** One page of items. */
+export interface ItemPage {
+  /** The items, newest first. There may be none although more follow, where long stretches of the log hold none. */
+  items: ListedItem[];
+  /** What to send as `before` for the next page; absent: there are no more. */
+  nextBefore?: number;
+  /** The last event of the thread when this was read. */
+  seq: number;
+}
+/** Parameters of `item/read`. */
+export interface ItemReadParams {
+  /** Its thread. */
+  threadId: ThreadId;
+  /** Which item. */
+  itemId: ItemId;
+}
+/** The answer to `item/read`. */
+export interface ItemResult {
+  /** The item. */
+  item: Item;
+}
 /** Parameters of plain lists. */
 export interface ListParams {
   /** Where the page begins; absent: at the start. */
@@ -1708,7 +1935,7 @@ export interface Message {
   /** How it was delivered. */
   delivery: Delivery;
   /** What is said. */
-  content: Part[];
+  content: (Part | UnlistedMember<"type">)[];
   /** The calls of an assistant message; each has a tool message right after it. */
   toolCalls?: ToolCallRef[];
   /** The call a tool message answers. */
@@ -1763,7 +1990,7 @@ export interface Policy {
   /** Its id; a rule that is replaced keeps it. */
   policyId: PolicyId;
   /** Where it holds. */
-  level: PolicyLevel;
+  level: PolicyLevel | Unlisted;
   /** The project, at project level. */
   projectId?: ProjectId;
   /** The thread, at thread level. */
@@ -1773,11 +2000,11 @@ export interface Policy {
   /** The source it is about, where it is about no single tool. */
   source?: string;
   /** Whose calls it is about; all, unless given. */
-  principal?: PolicyPrincipal;
+  principal?: ReadPolicyPrincipal;
   /** The account it is about; all, unless given. */
   connection?: string;
   /** What it says. */
-  decision: PolicyDecision;
+  decision: PolicyDecision | Unlisted;
   /** How long a call may be silent, 1,000 to 3,600,000 ms. */
   timeoutMs?: number;
   /** How many calls one run may make. */
@@ -1805,9 +2032,9 @@ export interface PolicyTool {
   digest?: string;
 }
 /** Whose calls a rule is about. */
-export interface PolicyPrincipal {
+export interface ReadPolicyPrincipal {
   /** What kind of caller. */
-  kind: PolicyPrincipalKind;
+  kind: PolicyPrincipalKind | Unlisted;
   /** The app, for an app. */
   appId?: AppId;
 }
@@ -1841,6 +2068,13 @@ export interface PolicyPage {
   nextCursor?: string;
   /** Whether something was left out that no further page has. */
   truncated?: boolean;
+}
+/** Whose calls a rule is about. */
+export interface PolicyPrincipal {
+  /** What kind of caller. */
+  kind: PolicyPrincipalKind;
+  /** The app, for an app. */
+  appId?: AppId;
 }
 /** Parameters of `policy/remove`. */
 export interface PolicyRemoveParams {
@@ -1944,6 +2178,17 @@ export interface ServerChoice {
   serverId: ServerId;
   /** Whether they use it. */
   enabled: boolean;
+}
+/** Parameters of `project/delete`. */
+export interface ProjectDeleteParams {
+  /** Which one; not the default project. */
+  projectId: ProjectId;
+  /** Whether it is only said what would go; not, unless this is true. */
+  dryRun?: boolean;
+  /** Makes a repeat recognisable. */
+  operationId?: OperationId;
+  /** The revision this change is based on. */
+  expectedRevision?: number;
 }
 /** Parameters of `project/ensure`. */
 export interface ProjectEnsureParams {
@@ -2122,28 +2367,30 @@ export interface RunParams {
   /** Which one. */
   runId: RunId;
 }
-/** The answer to `run/read`. */
-export interface RunResult {
-  /** The run. */
-  run: Run;
-}
-/** Parameters of `run/resume`. */
-export interface RunResumeParams {
+/** Parameters of `run/resume`, `run/retry` and `run/rebase`. */
+export interface RunRecoverParams {
   /** The thread. */
   threadId: ThreadId;
   /** The branch; the original one unless given. */
   branchId?: BranchId;
-  /** Which run; the one of the branch unless given. */
+  /**
+   * Which run; unless given, the one of the branch that is paused, else the last one on it, where that ended badly.
+   */
   runId?: RunId;
   /** Makes a repeat recognisable. */
   operationId?: OperationId;
 }
-/** The answer to `run/resume`. */
-export interface RunResumed {
-  /** The run that goes on. */
+/** The answer to `run/resume`, `run/retry` and `run/rebase`. */
+export interface RunRecovered {
+  /** The run that goes on: the paused one, or a new one whose `previousRunId` is the one that has ended. */
   run: Run;
   /** Whether this is the stored answer of an operation that was asked for before. */
   replayed: boolean;
+}
+/** The answer to `run/read`. */
+export interface RunResult {
+  /** The run. */
+  run: Run;
 }
 /** Parameters of `run/skip`. */
 export interface RunSkipParams {
@@ -2185,17 +2432,19 @@ export interface RunStopped {
 export interface RunSubmitParams {
   /** The thread. */
   threadId: ThreadId;
-  /** The branch; the original one unless given. */
+  /** The branch; the original one unless given. For a fork the one it is made from. */
   branchId?: BranchId;
   /** What is said: 1 to 32 parts. */
   input: Part[];
   /** How it enters the branch; `queue` unless given. */
   mode?: Mode;
-  /** The message a fork follows, or the one a replacement takes the place of. */
+  /**
+   * The message a fork follows, any of the thread, the head of the branch unless given; or the user message of the branch that a replacement takes the place of.
+   */
   fromMessageId?: MessageId;
   /** The run a steer is meant for. */
   expectedRunId?: RunId;
-  /** The title of a fork's branch. */
+  /** The title of a fork's branch: 1 to 200 characters. */
   title?: string;
   /** The endpoint of this run. */
   endpointId?: EndpointId;
@@ -2216,7 +2465,7 @@ export interface RunSubmitted {
   runId?: RunId;
   /** The message the input is, or becomes. */
   messageId: MessageId;
-  /** Its branch. */
+  /** Its branch; for a fork the new one. */
   branchId: BranchId;
   /** What became of it. */
   state: SubmitState;
@@ -2251,6 +2500,8 @@ export interface SecretRemoveParams {
   endpointId: EndpointId;
   /** Makes a repeat recognisable. */
   operationId?: OperationId;
+  /** The endpoint's revision this change is based on. */
+  expectedRevision?: number;
 }
 /** Parameters of `secret/set`. */
 export interface SecretSetParams {
@@ -2260,6 +2511,8 @@ export interface SecretSetParams {
   value: string;
   /** Makes a repeat recognisable. */
   operationId?: OperationId;
+  /** The endpoint's revision this change is based on. */
+  expectedRevision?: number;
 }
 /** The settings of the daemon. */
 export interface Settings {
@@ -2425,6 +2678,17 @@ export interface ThreadChanged {
   /** Whether this is the stored answer of an operation that was asked for before. */
   replayed: boolean;
 }
+/** Parameters of `thread/delete`. */
+export interface ThreadDeleteParams {
+  /** Which thread. */
+  threadId: ThreadId;
+  /** Whether it is only said what would go; not, unless this is true. */
+  dryRun?: boolean;
+  /** Makes a repeat recognisable. */
+  operationId?: OperationId;
+  /** The revision this change is based on. */
+  expectedRevision?: number;
+}
 /** Parameters of `thread/events`. */
 export interface ThreadEventsParams {
   /** Which thread. */
@@ -2448,6 +2712,17 @@ export interface ThreadListParams {
   cursor?: string;
   /** How many at most; 100 unless given, 1,000 at most. */
   limit?: number;
+}
+/** Parameters of `thread/markRead`. */
+export interface ThreadMarkReadParams {
+  /** Which thread. */
+  threadId: ThreadId;
+  /** Which branch was read; all of them unless given. */
+  branchId?: BranchId;
+  /** The last event that was read. What nobody has seen after it stays unread. */
+  seq: number;
+  /** Makes a repeat recognisable. */
+  operationId?: OperationId;
 }
 /** Parameters of `thread/messages`. */
 export interface ThreadMessagesParams {
@@ -2578,6 +2853,15 @@ export interface ThreadToolsParams {
   /** Whether schemas are wanted; not, unless this is true. */
   schemas?: boolean;
 }
+/** Parameters of `thread/unsubscribed`. */
+export interface ThreadUnsubscribedParams {
+  /** The thread. */
+  threadId: ThreadId;
+  /** The last durable event that this connection was sent of it, or behind which it began: there may be more. */
+  after: number;
+  /** Why: `notFound` for a thread that was deleted, `unavailable` with its reason for a log that cannot be read. */
+  error: RpcError;
+}
 /** Parameters of `thread/update`. */
 export interface ThreadUpdateParams {
   /** Which thread. */
@@ -2629,6 +2913,10 @@ export interface DaemonMethods {
   "daemon/status": { params: Empty; result: DaemonState };
   /** Stop taking work, park what runs, write everything down and exit. */
   "daemon/shutdown": { params: ShutdownParams; result: Empty };
+  /** Write everything but the secrets into one new file, as it is at one moment, while work goes on. */
+  "daemon/backup": { params: BackupParams; result: BackupResult };
+  /** Hold the index against the logs, and read every log and every payload, while work goes on. */
+  "daemon/check": { params: Empty; result: CheckResult };
   /** Make a project. */
   "project/create": { params: ProjectCreateParams; result: ProjectChanged };
   /** A project with its grants and policies. */
@@ -2639,6 +2927,8 @@ export interface DaemonMethods {
   "project/update": { params: ProjectUpdateParams; result: ProjectChanged };
   /** The project of a directory, made with a read and write grant on it if there is none yet. */
   "project/ensure": { params: ProjectEnsureParams; result: ProjectEnsured };
+  /** Delete a project for good, with its threads, its grants and its rules. Files in its directories stay. */
+  "project/delete": { params: ProjectDeleteParams; result: Removed };
   /** Grant a project a directory. */
   "grant/add": { params: GrantAddParams; result: GrantChanged };
   /** Take a grant back. */
@@ -2673,6 +2963,14 @@ export interface DaemonMethods {
   "thread/unsubscribe": { params: ThreadParams; result: Empty };
   /** The effective tools of a thread, in the order of their flat names. */
   "thread/tools": { params: ThreadToolsParams; result: ToolList };
+  /** Delete a thread for good: its runs are stopped, and nothing of it is kept. */
+  "thread/delete": { params: ThreadDeleteParams; result: Removed };
+  /** Say that somebody has read what happened up to an event. */
+  "thread/markRead": { params: ThreadMarkReadParams; result: ThreadChanged };
+  /** The completed items of a branch or a run, newest first. Events after `seq` continue it. */
+  "item/list": { params: ItemListParams; result: ItemPage };
+  /** An item, completed or still open. */
+  "item/read": { params: ItemReadParams; result: ItemResult };
   /** Submit input. Durable before the answer, which comes before any event of the run on this connection. */
   "run/submit": { params: RunSubmitParams; result: RunSubmitted };
   /** Stop a run. Idempotent, and always answered. */
@@ -2685,8 +2983,18 @@ export interface DaemonMethods {
   "run/list": { params: RunListParams; result: RunPage };
   /** Leave a bad end as it is and release what waits behind it. */
   "run/skip": { params: RunSkipParams; result: RunSkipped };
-  /** Let a paused run go on under its id, with its whole budget. */
-  "run/resume": { params: RunResumeParams; result: RunResumed };
+  /** Let a paused run go on under its id, or continue one that has ended badly from its last stored step, by a new run. */
+  "run/resume": { params: RunRecoverParams; result: RunRecovered };
+  /** The branches of a thread, by id. */
+  "branch/list": { params: BranchListParams; result: BranchPage };
+  /** Change the title of a branch: null clears it. It compares no revision, since a title conflicts with nothing. */
+  "branch/update": { params: BranchUpdateParams; result: BranchChanged };
+  /** Delete a branch: its run is stopped, what waits on it is dropped, and branches forked from it stay. */
+  "branch/delete": { params: BranchDeleteParams; result: Removed };
+  /** Give the input of a run that has ended badly once more, by a new run. What came of it leaves the chain and stays in the log. */
+  "run/retry": { params: RunRecoverParams; result: RunRecovered };
+  /** Put an input whose parent is gone on the head of its branch, by a new run. */
+  "run/rebase": { params: RunRecoverParams; result: RunRecovered };
   /** What waits on a branch. */
   "queue/list": { params: QueueListParams; result: Queue };
   /** Give an input that waits other words. It keeps its place, its message and its run. */
@@ -2703,6 +3011,8 @@ export interface DaemonMethods {
   "interaction/settle": { params: InteractionSettleParams; result: InteractionAnswered };
   /** What the next request of a branch would be made of: every layer, and how much of the window each part takes. */
   "context/preview": { params: ContextPreviewParams; result: ContextPreviewed };
+  /** A part of a payload that was cut from what the model saw: the `blob` of an item. */
+  "blob/read": { params: BlobReadParams; result: BlobPart };
   /** Make an endpoint (name, provider and model needed), or change what is named of an existing one. A change of provider or address removes its key. */
   "endpoint/set": { params: EndpointSetParams; result: EndpointChanged };
   /** Remove an endpoint and its key. */
@@ -2746,6 +3056,8 @@ export interface DaemonNotifications {
 export interface ClientNotifications {
   /** Something happened in a thread this connection is subscribed to. */
   "thread/event": ThreadEvent;
+  /** This connection follows a thread no more, without having asked for that: the thread was deleted, or its log cannot be read. No event of it comes after this, unless it is subscribed to again. */
+  "thread/unsubscribed": ThreadUnsubscribedParams;
   /** Lists may have changed; at most one per 250 ms and connection. */
   "data/changed": DataChangedParams;
   /** Show something; to clients with the `navigation` capability, newest only. */
@@ -2761,6 +3073,9 @@ export type Notifications = DaemonNotifications & ClientNotifications;
 
 /** The version of the protocol these types describe. */
 export const protocolVersion = 1 as const;
+
+/** The digest of the bundle these types were made from: what a daemon of the same version answers in its handshake. */
+export const schemaHash = "caed47b771df6d386446a4159c0a7b485db3d71d2a25bdba3767bcff6a206422" as const;
 
 /** The kinds of errors and their JSON-RPC codes. */
 export const errorCodes = {
@@ -2815,12 +3130,78 @@ export const limits = {
   operationRetentionMs: 86400000,
 } as const;
 
+/** The methods a client of this version knows. */
+export const daemonMethods = [
+  "initialize",
+  "daemon/status",
+  "daemon/shutdown",
+  "daemon/backup",
+  "daemon/check",
+  "project/create",
+  "project/read",
+  "project/list",
+  "project/update",
+  "project/ensure",
+  "project/delete",
+  "grant/add",
+  "grant/remove",
+  "grant/list",
+  "policy/set",
+  "policy/remove",
+  "policy/list",
+  "thread/start",
+  "thread/resume",
+  "thread/read",
+  "thread/list",
+  "thread/update",
+  "thread/archive",
+  "thread/messages",
+  "thread/events",
+  "thread/subscribe",
+  "thread/unsubscribe",
+  "thread/tools",
+  "thread/delete",
+  "thread/markRead",
+  "item/list",
+  "item/read",
+  "run/submit",
+  "run/stop",
+  "run/wait",
+  "run/read",
+  "run/list",
+  "run/skip",
+  "run/resume",
+  "branch/list",
+  "branch/update",
+  "branch/delete",
+  "run/retry",
+  "run/rebase",
+  "queue/list",
+  "queue/update",
+  "queue/remove",
+  "queue/clear",
+  "queue/reorder",
+  "interaction/list",
+  "interaction/settle",
+  "context/preview",
+  "blob/read",
+  "endpoint/set",
+  "endpoint/remove",
+  "endpoint/list",
+  "endpoint/test",
+  "secret/set",
+  "secret/remove",
+  "settings/read",
+  "settings/update",
+] as const;
+
 /** The methods that take an `operationId`. */
 export const mutatingMethods = [
   "daemon/shutdown",
   "project/create",
   "project/update",
   "project/ensure",
+  "project/delete",
   "grant/add",
   "grant/remove",
   "policy/set",
@@ -2829,10 +3210,16 @@ export const mutatingMethods = [
   "thread/resume",
   "thread/update",
   "thread/archive",
+  "thread/delete",
+  "thread/markRead",
   "run/submit",
   "run/stop",
   "run/skip",
   "run/resume",
+  "branch/update",
+  "branch/delete",
+  "run/retry",
+  "run/rebase",
   "queue/update",
   "queue/remove",
   "queue/clear",

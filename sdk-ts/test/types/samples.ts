@@ -10,11 +10,12 @@ import type {
   Part,
   Run,
   Thread,
-} from "../src/index.js";
+  Unlisted,
+} from "../../src/generated/protocol.js";
 
-type EveryEvent = { [Type in Event["type"]]: Extract<Event, { type: Type }> };
-type EveryItem = { [Kind in Item["kind"]]: Extract<Item, { kind: Kind }> };
-type EveryInteraction = { [Kind in Interaction["kind"]]: Extract<Interaction, { kind: Kind }> };
+type EveryEvent = { [Type in Exclude<Event["type"], Unlisted>]: Extract<Event, { type: Type }> };
+type EveryItem = { [Kind in Exclude<Item["kind"], Unlisted>]: Extract<Item, { kind: Kind }> };
+type EveryInteraction = { [Kind in Exclude<Interaction["kind"], Unlisted>]: Extract<Interaction, { kind: Kind }> };
 type EveryError = { [Kind in ErrorKind]: Extract<ErrorData, { kind: Kind }> };
 type EveryPart = { [Type in Part["type"]]: Extract<Part, { type: Type }> };
 

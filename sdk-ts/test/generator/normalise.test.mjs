@@ -1,7 +1,7 @@
 // The normalising pass: what it must keep, and what it must refuse.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { normalised } from "../scripts/normalise.mjs";
+import { normalised } from "../../scripts/normalise.mjs";
 
 test("a reference keeps its comment and still becomes the type it names", () => {
   const { A } = normalised({ A: { $ref: "#/$defs/B", description: "why" } });
