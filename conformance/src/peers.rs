@@ -18,8 +18,8 @@ use tokio::{
 /// How long a program may take to say that it is ready.
 const READY_WITHIN: Duration = Duration::from_secs(60);
 
-/// How long a reader may take for everything it reads.
-const READS_WITHIN: Duration = Duration::from_secs(120);
+/// How long a script may take for everything it does.
+const ENDS_WITHIN: Duration = Duration::from_secs(120);
 
 /// What `llmock` says before its address.
 const LISTENING: &str = "listening on ";
@@ -50,17 +50,27 @@ pub fn npm_package(name: &str) -> io::Result<PathBuf> {
 /// # Errors
 /// When the package is missing, and when the script does not like what it reads: with what it said.
 pub async fn read_with(package: &str, script: &str, arguments: &[&str]) -> io::Result<()> {
+    run_with(package, &format!("readers/{script}"), arguments).await.map(drop)
+}
+
+/// Runs a script below `conformance/npm`, which needs this package, to its end; what it wrote to its output.
+///
+/// # Errors
+/// When the package is missing, when the script takes longer than two minutes, and when it ends with another status than 0:
+/// with what it said.
+pub async fn run_with(package: &str, script: &str, arguments: &[&str]) -> io::Result<String> {
     npm_package(package)?;
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("npm/readers").join(script);
-    let mut reader = Command::new("node");
-    reader.arg(script).args(arguments).stdin(Stdio::null()).kill_on_drop(true);
-    let output = timeout(READS_WITHIN, reader.output()).await;
-    let output = output.map_err(|_| late(&format!("{package} did not read everything"), READS_WITHIN))??;
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("npm").join(script);
+    let mut program = Command::new("node");
+    program.arg(script).args(arguments).stdin(Stdio::null()).kill_on_drop(true);
+    let output = timeout(ENDS_WITHIN, program.output()).await;
+    let output = output.map_err(|_| late(&format!("the script with {package} did not end"), ENDS_WITHIN))??;
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
     if output.status.success() {
-        return Ok(());
+        return Ok(said);
     }
-    let (said, complained) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    Err(io::Error::other(format!("{package} does not like what it read:\n{said}{complained}")))
+    let complained = String::from_utf8_lossy(&output.stderr);
+    Err(io::Error::other(format!("{package} does not like what it got:\n{said}{complained}")))
 }
 
 /// The mock of npm `@copilotkit/aimock`, as a process on a free loopback port; killed when dropped.

@@ -1,6 +1,7 @@
 //! Daemons as processes of their own: started, watched, killed and looked at from outside.
 
 mod ready;
+mod system;
 mod usage;
 
 use std::{
@@ -18,6 +19,10 @@ use tokio::{
     time::timeout,
 };
 
+pub(crate) use self::{
+    ready::{NotReady, parse as parse_ready},
+    system::gone,
+};
 pub use self::{
     ready::{Ready, Refusal},
     usage::Usage,
@@ -59,6 +64,10 @@ pub enum Signal {
     Interrupt,
     /// End at once, without being asked.
     Kill,
+    /// Stand still.
+    Stop,
+    /// Go on after standing still.
+    Continue,
 }
 
 /// Why there is no daemon.
@@ -122,6 +131,17 @@ impl DaemonProcess {
         }
     }
 
+    /// Starts a daemon and kills it after this time, ready or not; returns when it is gone.
+    ///
+    /// # Errors
+    /// When it cannot be run, or is still there after a minute.
+    pub async fn killed_after(options: &DaemonOptions, time: Duration) -> io::Result<()> {
+        let mut child = spawn(options)?;
+        tokio::time::sleep(time).await;
+        child.start_kill()?;
+        ended(&mut child).await.map(drop)
+    }
+
     /// What it said when it was ready.
     #[must_use]
     pub const fn ready(&self) -> &Ready {
@@ -157,6 +177,8 @@ impl DaemonProcess {
             Signal::Terminate => rustix::process::Signal::TERM,
             Signal::Interrupt => rustix::process::Signal::INT,
             Signal::Kill => rustix::process::Signal::KILL,
+            Signal::Stop => rustix::process::Signal::STOP,
+            Signal::Continue => rustix::process::Signal::CONT,
         };
         let pid = self.child.id().and_then(|pid| rustix::process::Pid::from_raw(pid.cast_signed()));
         let pid = pid.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
@@ -170,6 +192,20 @@ impl DaemonProcess {
     pub async fn kill(mut self) -> io::Result<()> {
         self.signal(Signal::Kill)?;
         ended(&mut self.child).await.map(drop)
+    }
+
+    /// The processes it has started that are there at this moment.
+    #[must_use]
+    pub fn children(&self) -> Vec<u32> {
+        system::children_of(self.pid())
+    }
+
+    /// Waits until a signal to stand still has reached each of its threads.
+    ///
+    /// # Errors
+    /// When they still run after this time.
+    pub async fn stands_still(&self, within: Duration) -> io::Result<()> {
+        system::stands_still(self.pid(), within).await
     }
 
     /// Waits for its end, a minute at most.

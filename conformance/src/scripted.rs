@@ -133,6 +133,12 @@ impl ScriptedServer {
         self.shared.journal.requests()
     }
 
+    /// Why requests were refused, with the request, oldest first; the first 64 of them, however long ago that was.
+    #[must_use]
+    pub fn refusals(&self) -> Vec<String> {
+        self.shared.journal.refusals()
+    }
+
     /// Lets this go wrong with one answer, after those faults that were asked for before and instead of the one of the
     /// options.
     pub fn fault_next(&self, fault: Fault) {

@@ -4,6 +4,8 @@ mod endurance;
 mod memory;
 mod requests;
 mod runs;
+mod sleepers;
+mod stored;
 mod streams;
 mod writes;
 
@@ -35,6 +37,9 @@ pub(super) const ALL: &[Measure] = &[
     Measure { names: streams::STOP, run: |bench| Box::pin(streams::stop(bench)) },
     Measure { names: endurance::MANY, run: |bench| Box::pin(endurance::many_at_once(bench)) },
     Measure { names: endurance::THOUSAND, run: |bench| Box::pin(endurance::thousand(bench)) },
+    Measure { names: sleepers::NAMES, run: |bench| Box::pin(sleepers::sleepers(bench)) },
     Measure { names: memory::NAMES, run: |bench| Box::pin(memory::memory(bench)) },
+    Measure { names: memory::THREADS, run: |bench| Box::pin(memory::threads(bench)) },
     Measure { names: memory::START, run: |bench| Box::pin(memory::start(bench)) },
+    Measure { names: stored::NAMES, run: |bench| Box::pin(stored::stored(bench)) },
 ];

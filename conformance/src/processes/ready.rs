@@ -25,12 +25,12 @@ pub struct Refusal {
     pub status: ExitStatus,
 }
 
-pub(super) enum NotReady {
+pub(crate) enum NotReady {
     Refused(Value),
     Unreadable(String),
 }
 
-pub(super) fn parse(line: &str) -> Result<Ready, NotReady> {
+pub(crate) fn parse(line: &str) -> Result<Ready, NotReady> {
     let unreadable = || NotReady::Unreadable(format!("the daemon printed no ready line but {line:?}"));
     if !line.ends_with('\n') {
         return Err(unreadable());

@@ -12,6 +12,8 @@ use super::{refusal::Refusal, shape::Shape};
 
 /// How many requests are kept.
 const KEPT: usize = 4_096;
+/// How many refusals are kept, longer than their requests.
+const REFUSALS: usize = 64;
 
 /// A request as it came.
 #[derive(Clone, Debug)]
@@ -27,7 +29,10 @@ pub struct RecordedRequest {
 }
 
 #[derive(Default)]
-pub(super) struct Journal(Mutex<VecDeque<RecordedRequest>>);
+pub(super) struct Journal {
+    requests: Mutex<VecDeque<RecordedRequest>>,
+    refusals: Mutex<Vec<String>>,
+}
 
 impl Journal {
     pub(super) fn record(&self, shape: Shape, headers: &HeaderMap, body: &Value, refusal: Option<&Refusal>) {
@@ -36,8 +41,14 @@ impl Journal {
         };
         let headers = headers.iter().map(text).collect();
         let refused = refusal.map(|refusal| refusal.message.clone());
+        if let Some(refusal) = refusal {
+            let mut refusals = self.refusals.lock().unwrap_or_else(PoisonError::into_inner);
+            if refusals.len() < REFUSALS {
+                refusals.push(format!("{}: {body}", refusal.message));
+            }
+        }
         let request = RecordedRequest { shape, headers, body: body.clone(), refused };
-        let mut requests = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
         if requests.len() == KEPT {
             requests.pop_front();
         }
@@ -45,6 +56,10 @@ impl Journal {
     }
 
     pub(super) fn requests(&self) -> Vec<RecordedRequest> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+    }
+
+    pub(super) fn refusals(&self) -> Vec<String> {
+        self.refusals.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }

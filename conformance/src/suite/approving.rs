@@ -4,6 +4,21 @@ use serde_json::{Value, json};
 
 use super::{Fresh, Raw, assert_all_closed, get_issue, success, told_text, tool_with};
 
+scenarios! { $ approving
+    wire:
+        dyn_21_each_call_that_asks_is_asked_about_once
+        dyn_22_accept_holds_for_one_call
+        dyn_22_accept_for_session_is_a_rule_of_the_thread
+        dyn_22_accept_always_is_a_rule_of_the_project_or_of_all
+        dyn_22_decline_refuses_the_call_tells_the_model_the_note_and_the_run_goes_on
+        dyn_22_cancel_refuses_the_call_and_stops_the_run_with_every_later_call
+        dyn_23_a_run_that_stops_tells_the_one_who_was_asked
+        dyn_24_only_who_claimed_the_capability_is_asked
+        a_refused_answer_is_asked_again_and_the_fourth_time_counts_as_not_i
+        a16_a_tool_that_changed_while_its_approval_was_open_is_asked_about_again;
+    clock:;
+}
+
 pub(super) async fn dyn_21_each_call_that_asks_is_asked_about_once(subject: Fresh) {
     let mut bot = subject.bot().await;
     let thread = bot.start(&[asking()]).await;

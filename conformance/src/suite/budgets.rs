@@ -5,6 +5,17 @@ use serde_json::{Value, json};
 use super::{Fresh, Raw, assert_all_closed, success, text, tool};
 use crate::{ScriptedServer, ServerOptions};
 
+scenarios! { $ budgets
+    wire:
+        a_run_over_its_budget_of_calls_is_parked_before_the_next_and_resumed_under_its_id
+        a_run_over_its_budget_of_tokens_is_parked_before_it_asks_its_model_again
+        a_paused_run_is_stopped_like_any_other
+        ruling_15_a_run_whose_endpoint_is_switched_off_is_parked_and_goes_on_with_it
+        k12_a_run_that_repeats_itself_is_told_and_then_ends_as_stuck
+        k12_a_poll_whose_results_differ_is_no_repetition;
+    clock:;
+}
+
 pub(super) async fn a_run_over_its_budget_of_calls_is_parked_before_the_next_and_resumed_under_its_id(subject: Fresh) {
     let mut bot = subject.bot().await;
     bot.call("settings/update", json!({"runMaxToolCalls": 1})).await;
@@ -52,7 +63,7 @@ pub(super) async fn a_run_over_its_budget_of_tokens_is_parked_before_it_asks_its
     let refused = bot.refused("run/resume", json!({"threadId": thread, "runId": run})).await;
     let data = &refused["data"];
     assert_eq!((&data["kind"], &data["state"]), (&json!("invalidState"), &json!("completed")), "{refused}");
-    assert_eq!(data["expected"], json!(["paused"]));
+    assert_eq!(data["expected"], json!(["paused", "failed", "stopped", "interrupted"]));
 }
 
 pub(super) async fn a_paused_run_is_stopped_like_any_other(subject: Fresh) {

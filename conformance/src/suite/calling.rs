@@ -5,6 +5,22 @@ use serde_json::{Value, json};
 use super::{Fresh, Raw, assert_all_closed, get_issue, success, told_text, tool, tool_with};
 use crate::{ScriptedServer, ServerOptions};
 
+scenarios! { $ calling
+    wire:
+        dyn_10_success_needs_at_least_one_content_item
+        dyn_11_structured_content_reaches_clients_and_never_the_model
+        dyn_12_a_failure_needs_a_code_and_a_message
+        dyn_12_an_odd_result_settles_the_call_as_invalid
+        dyn_13_an_answer_of_method_not_found_is_an_unsupported_tool
+        dyn_14_any_other_error_as_answer_is_a_failed_call_and_the_client_goes_on
+        dyn_16_a_call_carries_thread_run_call_namespace_tool_and_arguments
+        dyn_17_bad_arguments_never_reach_the_handler
+        dyn_17_arguments_are_repaired_before_the_check_and_both_are_recorded
+        calls_of_one_message_run_in_order_and_each_has_its_own_id
+        a_result_that_is_cut_is_kept_whole_and_read_in_parts;
+    clock:;
+}
+
 pub(super) async fn dyn_10_success_needs_at_least_one_content_item(subject: Fresh) {
     let mut bot = subject.bot().await;
     let thread = bot.start(&[get_issue()]).await;
@@ -204,4 +220,32 @@ async fn one_call(bot: &mut Raw, thread: &Value, result: Value) -> Value {
     bot.reply(&call, result).await;
     bot.ended(&run).await;
     bot.calls(thread).await.pop().unwrap()
+}
+
+pub(super) async fn a_result_that_is_cut_is_kept_whole_and_read_in_parts(subject: Fresh) {
+    let mut bot = subject.bot().await;
+    let thread = bot.start(&[get_issue()]).await;
+    let whole = "gr\u{fc}n \u{1f9f5} ".repeat(40_000);
+    let item = one_call(&mut bot, &thread, success(&whole)).await;
+    let blob = &item["blob"];
+    assert_eq!(blob["totalBytes"], whole.len());
+    let told = told_text(&item);
+    let marker = format!("characters; the whole is kept as blob {}]", blob["blobId"].as_str().unwrap());
+    assert!(told.contains(&marker) && told.chars().count() <= 262_144, "{}", &told[told.len() - 200..]);
+    let (mut read, mut parts) = (String::new(), 0);
+    while read.len() < whole.len() {
+        let part = bot.call("blob/read", json!({"blobId": blob["blobId"], "offset": read.len(), "limit": 99_999})).await;
+        assert_eq!((&part["totalBytes"], part.get("data")), (&blob["totalBytes"], None), "{}", part["totalBytes"]);
+        read.push_str(part["text"].as_str().unwrap());
+        parts += 1;
+    }
+    assert!(read == whole && parts > 4, "{parts} parts, {} bytes", read.len());
+    let end = bot.call("blob/read", json!({"blobId": blob["blobId"], "offset": whole.len()})).await;
+    assert_eq!(end["text"], "");
+    let within = bot.call("blob/read", json!({"blobId": blob["blobId"], "offset": 3, "limit": 2})).await;
+    assert_eq!((within.get("text"), &within["data"]), (None, &json!("vG4=")), "from within a character on it is bytes");
+    let beyond = bot.refused("blob/read", json!({"blobId": blob["blobId"], "offset": whole.len() + 1})).await;
+    assert_eq!((&beyond["data"]["path"], &beyond["data"]["reason"]), (&json!("/offset"), &json!("out_of_range")));
+    let nothing = bot.refused("blob/read", json!({"blobId": "nope"})).await;
+    assert_eq!((&nothing["data"]["kind"], &nothing["data"]["noun"]), (&json!("notFound"), &json!("blob")));
 }

@@ -5,6 +5,13 @@ use serde_json::{Value, json};
 use super::{Fresh, text};
 use crate::{ScriptedServer, ServerOptions};
 
+scenarios! { $ compacting
+    wire:
+        l24_a_long_thread_goes_on_answering_and_shows_what_was_summarised
+        context_preview_shows_every_layer_as_it_is_sent;
+    clock:;
+}
+
 pub(super) async fn l24_a_long_thread_goes_on_answering_and_shows_what_was_summarised(subject: Fresh) {
     let server = ScriptedServer::start(ServerOptions { strict: true, ..ServerOptions::default() }).await.unwrap();
     let mut bot = subject.bot().await;
@@ -54,6 +61,13 @@ pub(super) async fn context_preview_shows_every_layer_as_it_is_sent(subject: Fre
     assert_eq!(preview["messages"]["count"], 2);
     let error = bot.refused("context/preview", json!({"threadId": "0193e0c4-7f5a-7c31-9d0f-2f6f1f0c9a11"})).await;
     assert_eq!(error["data"]["kind"], "notFound");
+    let small = json!({"name": "small", "provider": "scripted", "model": "scripted", "contextTokens": 8_192});
+    let small = bot.call("endpoint/set", small).await["endpoint"]["endpointId"].clone();
+    let there = bot.call("context/preview", json!({"threadId": thread, "endpointId": small})).await;
+    assert_eq!((&there["windowTokens"], &there["messages"]["count"]), (&json!(8_192), &json!(2)));
+    assert_ne!(preview["windowTokens"], there["windowTokens"], "the window is that of the endpoint that is named");
+    let error = bot.refused("context/preview", json!({"threadId": thread, "endpointId": "nowhere"})).await;
+    assert_eq!((&error["data"]["kind"], &error["data"]["noun"]), (&json!("notFound"), &json!("endpoint")));
     let error = bot.refused("context/preview", json!({"threadId": thread, "branchId": "nowhere"})).await;
     assert_eq!((&error["data"]["kind"], &error["data"]["noun"]), (&json!("notFound"), &json!("branch")));
 }

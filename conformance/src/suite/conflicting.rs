@@ -1,9 +1,23 @@
 //! Errors of a request that is understood: unknown ids, outdated revisions, cancelled waits, a daemon that is stopping.
 
+use ropewalk_protocol::{Direction, METHODS, bundle};
 use serde_json::{Value, json};
 
 use super::{Fresh, Raw, get_issue, text};
 use crate::{RawEnding, RawReply, RawServer};
+
+scenarios! { $ conflicting
+    wire:
+        an_unknown_id_of_each_noun_is_not_found
+        an_unknown_id_of_each_noun_of_a_run_is_not_found
+        an_outdated_revision_is_a_conflict_with_the_document_as_it_is
+        every_change_of_something_with_a_revision_can_be_based_on_one
+        app_151_only_deletions_can_be_rehearsed
+        a_wait_that_is_cancelled_ends_as_cancelled_and_other_requests_ignore_it
+        a_daemon_that_is_stopping_takes_no_new_work_and_answers_who_waits
+        k21_what_was_settled_is_already_settled_whoever_asks_and_however_late;
+    clock:;
+}
 
 pub(super) async fn an_unknown_id_of_each_noun_is_not_found(subject: Fresh) {
     let mut bot = subject.bot().await;
@@ -11,14 +25,23 @@ pub(super) async fn an_unknown_id_of_each_noun_is_not_found(subject: Fresh) {
     let project = bot.project_of(&thread).await;
     let rule = json!({"level": "thread", "threadId": "nope", "tool": {"source": "s", "name": "n"}, "decision": "ask"});
     let cases = [
-        ("project/read", json!({"projectId": "nope"}), "project"),
-        ("project/update", json!({"projectId": "nope"}), "project"),
-        ("thread/start", json!({"projectId": "nope"}), "project"),
-        ("grant/list", json!({"projectId": "nope"}), "project"),
         ("grant/add", json!({"projectId": "nope", "path": "/", "capabilities": ["read"]}), "project"),
         ("grant/remove", json!({"projectId": project, "grantId": "nope"}), "grant"),
         ("policy/remove", json!({"policyId": "nope"}), "policy"),
         ("policy/set", rule, "thread"),
+        ("endpoint/set", json!({"endpointId": "nope", "name": "x"}), "endpoint"),
+        ("endpoint/remove", json!({"endpointId": "nope"}), "endpoint"),
+        ("endpoint/test", json!({"endpointId": "nope"}), "endpoint"),
+        ("secret/set", json!({"endpointId": "nope", "value": "k"}), "endpoint"),
+        ("secret/remove", json!({"endpointId": "nope"}), "endpoint"),
+        ("settings/update", json!({"defaultEndpointId": "nope"}), "endpoint"),
+        ("project/read", json!({"projectId": "nope"}), "project"),
+        ("project/update", json!({"projectId": "nope"}), "project"),
+        ("project/delete", json!({"projectId": "nope"}), "project"),
+        ("thread/delete", json!({"threadId": "nope"}), "thread"),
+        ("thread/delete", json!({"threadId": "nope", "dryRun": true}), "thread"),
+        ("thread/start", json!({"projectId": "nope"}), "project"),
+        ("grant/list", json!({"projectId": "nope"}), "project"),
         ("thread/read", json!({"threadId": "nope"}), "thread"),
         ("thread/resume", json!({"threadId": "nope"}), "thread"),
         ("thread/update", json!({"threadId": "nope"}), "thread"),
@@ -31,6 +54,15 @@ pub(super) async fn an_unknown_id_of_each_noun_is_not_found(subject: Fresh) {
         ("thread/tools", json!({"threadId": "nope"}), "thread"),
         ("thread/start", json!({"endpointId": "nope"}), "endpoint"),
         ("thread/start", json!({"agent": {"appId": "nope", "agentId": "a"}}), "app"),
+    ];
+    all_not_found(&mut bot, cases).await;
+    assert_eq!(bot.log(&thread).await.len(), 2);
+}
+
+pub(super) async fn an_unknown_id_of_each_noun_of_a_run_is_not_found(subject: Fresh) {
+    let mut bot = subject.bot().await;
+    let thread = bot.start(&[]).await;
+    let cases = [
         ("run/submit", json!({"threadId": "nope", "input": text("x")}), "thread"),
         ("run/submit", json!({"threadId": thread, "branchId": "nope", "input": text("x")}), "branch"),
         ("run/submit", json!({"threadId": thread, "endpointId": "nope", "input": text("x")}), "endpoint"),
@@ -43,6 +75,10 @@ pub(super) async fn an_unknown_id_of_each_noun_is_not_found(subject: Fresh) {
         ("run/read", json!({"runId": "nope"}), "run"),
         ("run/skip", json!({"threadId": thread, "branchId": "nope"}), "branch"),
         ("run/resume", json!({"threadId": thread, "runId": "nope"}), "run"),
+        ("run/submit", json!({"threadId": thread, "mode": "fork", "branchId": "nope", "input": text("x")}), "branch"),
+        ("branch/list", json!({"threadId": "nope"}), "thread"),
+        ("branch/update", json!({"threadId": thread, "branchId": "nope"}), "branch"),
+        ("branch/delete", json!({"threadId": thread, "branchId": "nope"}), "branch"),
         ("queue/list", json!({"threadId": thread, "branchId": "nope"}), "branch"),
         ("queue/update", json!({"threadId": thread, "messageId": "nope", "input": text("x")}), "message"),
         ("queue/remove", json!({"threadId": thread, "messageId": "nope"}), "message"),
@@ -50,20 +86,28 @@ pub(super) async fn an_unknown_id_of_each_noun_is_not_found(subject: Fresh) {
         ("queue/reorder", json!({"threadId": "nope", "messageIds": []}), "thread"),
         ("interaction/settle", json!({"interactionId": "nope", "answer": {}}), "interaction"),
         ("interaction/list", json!({"threadId": "nope"}), "thread"),
-        ("endpoint/set", json!({"endpointId": "nope", "name": "x"}), "endpoint"),
-        ("endpoint/remove", json!({"endpointId": "nope"}), "endpoint"),
-        ("endpoint/test", json!({"endpointId": "nope"}), "endpoint"),
-        ("secret/set", json!({"endpointId": "nope", "value": "k"}), "endpoint"),
-        ("secret/remove", json!({"endpointId": "nope"}), "endpoint"),
-        ("settings/update", json!({"defaultEndpointId": "nope"}), "endpoint"),
+        ("interaction/list", json!({"threadId": "nope", "state": "settled"}), "thread"),
+        ("item/list", json!({"threadId": "nope"}), "thread"),
+        ("item/list", json!({"threadId": thread, "branchId": "nope"}), "branch"),
+        ("item/list", json!({"threadId": thread, "runId": "nope"}), "run"),
+        ("queue/list", json!({"threadId": "nope"}), "thread"),
+        ("run/list", json!({"threadId": "nope"}), "thread"),
+        ("run/list", json!({"projectId": "nope"}), "project"),
+        ("thread/list", json!({"projectId": "nope"}), "project"),
+        ("policy/list", json!({"threadId": "nope"}), "thread"),
+        ("policy/list", json!({"projectId": "nope"}), "project"),
     ];
+    all_not_found(&mut bot, cases).await;
+    assert_eq!(bot.log(&thread).await.len(), 2);
+}
+
+async fn all_not_found(bot: &mut Raw, cases: impl IntoIterator<Item = (&str, Value, &str)>) {
     for (method, params, noun) in cases {
         let error = bot.refused(method, params.clone()).await;
         assert_eq!((&error["code"], &error["data"]["kind"]), (&json!(-32005), &json!("notFound")), "{method} {params}: {error}");
         assert_eq!((&error["data"]["noun"], &error["data"]["id"]), (&json!(noun), &json!("nope")), "{method} {params}: {error}");
         assert!(error["message"].as_str().unwrap().contains("nope"));
     }
-    assert_eq!(bot.log(&thread).await.len(), 2);
 }
 
 pub(super) async fn an_outdated_revision_is_a_conflict_with_the_document_as_it_is(subject: Fresh) {
@@ -77,6 +121,7 @@ pub(super) async fn an_outdated_revision_is_a_conflict_with_the_document_as_it_i
     let add = json!({"projectId": project, "path": path, "capabilities": ["read"]});
     let grant = bot.call("grant/add", add).await["grant"]["grantId"].clone();
     let rule = json!({"level": "global", "tool": {"source": "client:bot", "name": "x"}, "decision": "deny"});
+    let doomed = bot.call("project/create", json!({"name": "doomed"})).await["project"]["projectId"].clone();
     let cases = [
         ("project/update", json!({"projectId": project, "name": "n"}), "projectId"),
         ("grant/add", json!({"projectId": project, "path": path, "capabilities": ["write"]}), "projectId"),
@@ -86,8 +131,14 @@ pub(super) async fn an_outdated_revision_is_a_conflict_with_the_document_as_it_i
         ("thread/update", json!({"threadId": thread, "title": "n"}), "threadId"),
         ("thread/archive", json!({"threadId": thread}), "threadId"),
         ("endpoint/set", json!({"endpointId": endpoint, "name": "n"}), "endpointId"),
+        ("secret/set", json!({"endpointId": endpoint, "value": "key"}), "endpointId"),
+        ("secret/remove", json!({"endpointId": endpoint}), "endpointId"),
         ("endpoint/remove", json!({"endpointId": endpoint}), "endpointId"),
         ("settings/update", json!({"approvalMs": 5_000}), "toolSilenceMs"),
+        ("thread/delete", json!({"threadId": thread, "dryRun": true}), "threadId"),
+        ("thread/delete", json!({"threadId": thread}), "threadId"),
+        ("project/delete", json!({"projectId": doomed, "dryRun": true}), "projectId"),
+        ("project/delete", json!({"projectId": doomed}), "projectId"),
     ];
     for (method, mut params, field) in cases {
         params["expectedRevision"] = json!(999);
@@ -99,6 +150,71 @@ pub(super) async fn an_outdated_revision_is_a_conflict_with_the_document_as_it_i
         params["expectedRevision"] = current;
         bot.call(method, params).await;
     }
+}
+
+/// Changes that compare no revision, and why.
+const WITHOUT_REVISION: &[(&str, &str)] = &[
+    ("daemon/shutdown", "the daemon is no object"),
+    ("daemon/backup", "the daemon is no object"),
+    ("project/create", "there is nothing yet"),
+    ("project/ensure", "it is there, or there is nothing yet"),
+    ("thread/start", "there is nothing yet"),
+    ("thread/resume", "attaching changes no header, and names held by others have takeover"),
+    ("thread/markRead", "who has read what conflicts with nothing"),
+    ("branch/update", "a branch's title conflicts with nothing (2.4)"),
+    ("run/submit", "messages do not raise the revision; a steer names its run"),
+    ("run/stop", "stopping is idempotent"),
+    ("run/skip", "it leaves things as they ended"),
+    ("run/resume", "it names its run, whose state is compared"),
+    ("run/retry", "it names its run, whose state is compared"),
+    ("run/rebase", "it names its run, whose state is compared"),
+    ("queue/update", "it names its input, which waits or does not"),
+    ("queue/remove", "it names its input, which waits or does not"),
+    ("queue/clear", "what waits has no revision"),
+    ("queue/reorder", "it names all that waits"),
+    ("interaction/settle", "the first answer wins"),
+];
+
+/// The fields of a method's parameters.
+fn fields(method: &str) -> Vec<String> {
+    let bundle = bundle();
+    let name = bundle["methods"][method]["params"]["$ref"].as_str().unwrap().rsplit('/').next().unwrap().to_owned();
+    let fields = bundle["$defs"][&name]["properties"].as_object().cloned().unwrap_or_default();
+    fields.into_iter().map(|(name, _)| name).collect()
+}
+
+fn changing() -> impl Iterator<Item = &'static str> {
+    METHODS.iter().filter(|entry| entry.mutates && entry.direction == Direction::ToDaemon).map(|entry| entry.name)
+}
+
+pub(super) async fn every_change_of_something_with_a_revision_can_be_based_on_one(subject: Fresh) {
+    let mut bot = subject.bot().await;
+    for method in changing() {
+        let reason = WITHOUT_REVISION.iter().find(|(name, _)| *name == method).map(|(_, reason)| reason);
+        let compares = fields(method).iter().any(|field| field == "expectedRevision");
+        assert_ne!(compares, reason.is_some(), "{method} compares a revision, or there is a reason why not");
+    }
+    // What is there is another one than was expected, whatever that is.
+    let thread = bot.start(&[]).await;
+    let error = bot.refused("thread/delete", json!({"threadId": thread, "expectedRevision": 7})).await;
+    assert_eq!((&error["data"]["kind"], &error["data"]["currentRevision"]), (&json!("conflict"), &json!(1)));
+    assert_eq!(error["data"]["current"]["threadId"], thread);
+}
+
+pub(super) async fn app_151_only_deletions_can_be_rehearsed(subject: Fresh) {
+    let mut bot = subject.bot().await;
+    let rehearsed = ["thread/delete", "branch/delete", "project/delete"];
+    for method in changing() {
+        let is_rehearsed = fields(method).iter().any(|field| field == "dryRun");
+        assert_eq!(is_rehearsed, rehearsed.contains(&method), "{method}");
+        if !is_rehearsed {
+            let error = bot.refused(method, json!({"dryRun": true})).await;
+            let data = (&error["data"]["kind"], &error["data"]["path"], &error["data"]["reason"]);
+            assert_eq!(data, (&json!("invalidParams"), &json!("/dryRun"), &json!("not_supported")), "{method}: {error}");
+        }
+    }
+    let project = bot.call("project/list", json!({})).await["items"][0]["projectId"].clone();
+    bot.call("project/update", json!({"projectId": project, "name": "same", "dryRun": false})).await;
 }
 
 pub(super) async fn a_wait_that_is_cancelled_ends_as_cancelled_and_other_requests_ignore_it(subject: Fresh) {
@@ -161,7 +277,7 @@ pub(super) async fn a_daemon_that_is_stopping_takes_no_new_work_and_answers_who_
     bot.closed().await;
 }
 
-pub(super) async fn what_was_settled_is_already_settled_whoever_asks_and_however_late(subject: Fresh) {
+pub(super) async fn k21_what_was_settled_is_already_settled_whoever_asks_and_however_late(subject: Fresh) {
     let mut bot = subject.bot().await;
     let thread = bot.start(&[get_issue()]).await;
     bot.rule("thread", &thread, "get_issue", "ask").await;

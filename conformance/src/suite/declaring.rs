@@ -7,6 +7,21 @@ use serde_json::json;
 use super::{Fresh, Raw, get_issue, success, told_text, tool, tool_with};
 use crate::{ScriptedServer, ServerOptions};
 
+scenarios! { $ declaring
+    wire:
+        dyn_1_tools_are_declared_when_a_thread_is_started_or_resumed
+        dyn_2_a_handler_is_gone_with_its_client
+        dyn_3_a_declaration_that_misses_a_field_is_refused_with_its_path
+        dyn_4_the_model_is_shown_the_description_of_a_namespace
+        dyn_35_annotations_and_schemas_are_shown_and_an_approval_wish_asks
+        dyn_35_an_output_schema_refuses_what_does_not_fit_it
+        a_declaration_is_closed_and_names_what_it_does_not_know
+        dyn_36_a_name_that_another_process_holds_needs_a_takeover_which_tells_the_loser
+        x15_a_new_process_gets_the_names_of_one_that_is_gone;
+    clock:
+        dyn_35_a_timeout_of_the_declaration_ends_a_silent_call;
+}
+
 pub(super) async fn dyn_1_tools_are_declared_when_a_thread_is_started_or_resumed(subject: Fresh) {
     let mut bot = subject.bot().await;
     let thread = bot.start(&[get_issue()]).await;
@@ -195,7 +210,7 @@ async fn refused_declaration(bot: &mut Raw, declaration: serde_json::Value) -> s
     error
 }
 
-pub(super) async fn a_name_that_another_process_holds_is_a_conflict_without_takeover(subject: Fresh) {
+pub(super) async fn dyn_36_a_name_that_another_process_holds_needs_a_takeover_which_tells_the_loser(subject: Fresh) {
     let mut bot = subject.bot().await;
     let thread = bot.start(&[get_issue()]).await;
     let mut second = subject.client("bot", "in-B").await;

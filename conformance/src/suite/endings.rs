@@ -6,6 +6,16 @@ use serde_json::{Value, json};
 
 use super::{Fresh, Raw, success, told_text, tool_with};
 
+scenarios! { $ endings
+    wire:
+        dyn_31_without_anybody_who_could_answer_an_approval_is_undeliverable_at_once
+        with_unattended_wait_an_approval_waits_for_whoever_attaches;
+    clock:
+        dyn_31_the_endings_of_an_approval_differ_in_event_record_and_text
+        dyn_31_the_endings_of_a_question_differ_in_event_record_and_text
+        a_client_that_just_left_counts_for_the_grace_and_no_longer;
+}
+
 pub(super) async fn dyn_31_the_endings_of_an_approval_differ_in_event_record_and_text(subject: Fresh) {
     let mut bot = subject.bot().await;
     let thread = bot.start(&[tool_with("act", json!({"approval": "ask"}))]).await;

@@ -5,6 +5,17 @@ use serde_json::{Value, json};
 use super::{Fresh, Raw, text};
 use crate::{ScriptedServer, ServerOptions};
 
+scenarios! { $ endpoints
+    wire:
+        transcript_i_a_key_is_set_and_lost_with_the_address
+        a_key_reaches_the_provider_and_no_reply_event_or_error
+        an_endpoint_keeps_its_limits_headers_and_proxy_until_null_clears_them
+        an_endpoint_of_the_thread_comes_before_one_of_the_project_before_the_default
+        without_a_usable_endpoint_a_run_fails_with_no_endpoint
+        failures_of_a_provider_are_told_by_kind;
+    clock:;
+}
+
 pub(super) async fn transcript_i_a_key_is_set_and_lost_with_the_address(subject: Fresh) {
     let stream = subject.open().await;
     let mut bot = Raw::introduced(stream, "bot", "in-A", json!({}), json!([])).await;

@@ -5,6 +5,12 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::{Fresh, Raw, get_issue, text};
 
+scenarios! { $ first_run
+    wire:
+        transcript_a_one_tool_call_with_an_approval;
+    clock:;
+}
+
 pub(super) async fn transcript_a_one_tool_call_with_an_approval(subject: Fresh) {
     let mut client = subject.bot().await;
     assert_eq!(play(&mut client).await, ORDER);

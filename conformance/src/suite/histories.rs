@@ -6,6 +6,21 @@ use serde_json::{Value, json};
 use super::{Fresh, get_issue, received::Talk, success, tool, tool_with};
 use crate::{Fault, ServerOptions, Shape};
 
+scenarios! { $ histories
+    wire:
+        every_endpoint_receives_what_thread_messages_shows
+        l01_after_a_stop_of_a_call_and_of_a_stream_the_history_is_accepted
+        l08_ids_that_a_provider_repeats_are_none_of_the_history
+        l19_arguments_that_are_no_json_are_not_sent_back_as_they_were
+        l21_silent_tools_and_inputs_without_text_leave_a_history_that_is_accepted
+        l22_thinking_goes_back_as_it_came
+        l30_l31_made_up_tools_are_told_apart_and_real_ones_beside_them_run
+        a_tool_of_any_schema_is_accepted_by_every_provider;
+    clock:
+        l01_after_a_cut_stream_the_history_is_accepted
+        l21_an_answer_of_reasoning_alone_does_no_harm;
+}
+
 /// The bytes of a picture of one pixel.
 const PIXEL: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 

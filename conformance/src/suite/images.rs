@@ -5,6 +5,15 @@ use serde_json::{Value, json};
 use super::{Fresh, Raw, get_issue, success};
 use crate::{ScriptedServer, ServerOptions};
 
+scenarios! { $ images
+    wire:
+        l21_an_image_alone_reaches_the_endpoint_as_an_image_and_stays_in_the_thread
+        an_image_in_a_result_reaches_the_endpoint_and_a_broken_one_never_does
+        an_image_that_no_provider_would_read_is_refused_with_its_place
+        an_input_that_fills_a_line_is_queued_shown_and_paged_within_lines;
+    clock:;
+}
+
 /// The smallest thing that begins like a GIF.
 const DOT: &str = "R0lGODlhAQABAA==";
 

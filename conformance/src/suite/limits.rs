@@ -5,6 +5,22 @@ use serde_json::{Value, json};
 use super::{Fresh, Raw, get_issue, success, text, tool_with};
 use crate::{RawEnding, RawReply, RawServer};
 
+scenarios! { $ limits
+    wire:
+        a_line_that_is_too_long_is_skipped_and_answered_with_its_id
+        a_result_that_is_too_long_ends_its_call
+        nesting_beyond_max_depth_is_too_large_even_in_a_field_nobody_knows
+        a_schema_has_a_limit_of_bytes_and_of_levels
+        an_image_has_a_limit_of_bytes_and_an_input_of_parts
+        more_requests_than_max_in_flight_are_overloaded_and_control_is_answered
+        more_waits_than_max_waiting_are_overloaded_and_other_requests_are_not
+        a_full_queue_is_overloaded
+        more_subscriptions_than_there_may_be_are_overloaded
+        one_connection_too_many_is_told_and_closed
+        a_result_over_the_budget_is_cut_for_the_model_with_a_marker;
+    clock:;
+}
+
 pub(super) async fn a_line_that_is_too_long_is_skipped_and_answered_with_its_id(subject: Fresh) {
     let mut bot = subject.bot().await;
     let filler = "x".repeat(16 * 1024 * 1024);

@@ -6,6 +6,16 @@ use serde_json::{Value, json};
 
 use super::{Fresh, Raw, text};
 
+scenarios! { $ listing
+    wire:
+        pages_of_each_list_make_the_whole_of_it
+        a_cursor_of_another_list_or_of_nobody_is_refused
+        a_page_ends_at_its_characters_and_always_has_its_first_item;
+    clock:
+        what_is_made_between_two_pages_neither_repeats_nor_hides_anything
+        threads_are_listed_by_activity_or_by_creation_and_archived_ones_apart;
+}
+
 pub(super) async fn pages_of_each_list_make_the_whole_of_it(subject: Fresh) {
     let mut bot = subject.bot().await;
     let (thread, project) = fill(&mut bot).await;
@@ -149,6 +159,8 @@ async fn fill(bot: &mut Raw) -> (Value, Value) {
         bot.rule("global", &Value::Null, &format!("tool{n}"), "ask").await;
         bot.call("grant/add", json!({"projectId": project, "path": path, "capabilities": ["read"]})).await;
         bot.call("run/submit", json!({"threadId": thread, "input": text("hello"), "wait": true})).await;
+        let fork = json!({"threadId": thread, "input": text("hello"), "mode": "fork", "wait": true});
+        bot.call("run/submit", fork).await;
         let set = json!({"name": "e", "provider": "openaiCompatible", "baseUrl": "https://e.example/v1", "model": "m"});
         bot.call("endpoint/set", set).await;
         bot.call("thread/update", json!({"threadId": thread, "endpointId": "scripted"})).await;
@@ -165,6 +177,7 @@ async fn fill(bot: &mut Raw) -> (Value, Value) {
 fn lists(thread: &Value, project: &Value) -> Vec<(&'static str, Value)> {
     vec![
         ("project/list", json!({})),
+        ("branch/list", json!({"threadId": thread})),
         ("grant/list", json!({"projectId": project})),
         ("policy/list", json!({})),
         ("endpoint/list", json!({})),

@@ -5,6 +5,17 @@ use serde_json::{Value, json};
 use super::{Fresh, Raw, get_issue, received::same_as_shown, success, text, tool, tool_with};
 use crate::{Fault, ScriptedServer, ServerOptions};
 
+scenarios! { $ messages
+    wire:
+        what_the_endpoint_receives_is_what_thread_messages_shows
+        after_a_stop_the_history_is_whole_and_goes_on
+        odd_arguments_and_unknown_tools_leave_a_history_that_is_accepted
+        a_denied_tool_is_not_in_the_next_request
+        instructions_of_project_and_thread_reach_the_endpoint;
+    clock:
+        after_a_failure_the_history_is_accepted_and_goes_on;
+}
+
 pub(super) async fn what_the_endpoint_receives_is_what_thread_messages_shows(subject: Fresh) {
     let (server, mut bot, thread) = over_http(&subject).await;
     // A tool run with text beside its calls.

@@ -5,6 +5,16 @@ use serde_json::{Value, json};
 use super::{Fresh, Raw, assert_all_closed, text};
 use crate::{ScriptedServer, ServerOptions};
 
+scenarios! { $ outputs
+    wire:
+        an_answer_that_fits_its_schema_is_in_the_outcome_as_data
+        an_answer_that_does_not_fit_is_mended_and_the_repairs_are_in_the_chain
+        an_answer_that_fits_after_no_repair_fails_its_run_and_stays_in_the_chain
+        k02_a_schema_is_told_to_the_endpoint_word_for_word_and_repairs_are_input_to_it
+        a_schema_that_cannot_be_used_is_refused_with_its_path;
+    clock:;
+}
+
 fn schema() -> Value {
     json!({"type": "object", "required": ["n"], "properties": {"n": {"type": "integer"}}})
 }

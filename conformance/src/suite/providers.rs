@@ -8,6 +8,15 @@ use super::{
 };
 use crate::{ScriptedServer, ServerOptions, Shape};
 
+scenarios! { $ providers
+    wire:
+        each_provider_is_asked_in_its_own_shape_with_its_key
+        failures_that_last_are_told_by_kind_in_every_shape
+        usage_is_what_the_provider_counted
+        an_answer_cut_by_its_limit_makes_no_calls;
+    clock:;
+}
+
 pub(super) async fn each_provider_is_asked_in_its_own_shape_with_its_key(subject: Fresh) {
     const KEY: &str = "sk-of-this-test";
     for shape in Shape::ALL {

@@ -4,6 +4,18 @@ use serde_json::{Value, json};
 
 use super::{Fresh, Raw, told_text};
 
+scenarios! { $ questions
+    wire:
+        transcript_d_a_refused_answer_is_asked_again_and_the_next_one_counts
+        transcript_d_each_kind_of_invalid_answer_has_a_reason_and_a_path
+        transcript_d_three_refusals_are_asked_again_and_then_it_counts_as_not_i
+        dyn_27_a_position_out_of_range_is_dropped_and_what_is_left_open_is_the_models
+        dyn_27_dismissed_is_an_answer_and_declined_ends_the_asking
+        dyn_27_questions_that_break_a_rule_reach_nobody
+        dyn_28_only_who_claimed_the_input_capability_is_asked;
+    clock:;
+}
+
 const DEPLOY: &str = "call ask_user {\"questions\":[{\"id\":\"env\",\"text\":\"Deploy where?\",\"options\":[{\"label\":\"staging\",\"recommended\":true},{\"label\":\"production\"}],\"allowOther\":false},{\"id\":\"when\",\"text\":\"When?\",\"options\":[{\"label\":\"now\"},{\"label\":\"tonight\"}]}]}";
 
 pub(super) async fn transcript_d_a_refused_answer_is_asked_again_and_the_next_one_counts(subject: Fresh) {

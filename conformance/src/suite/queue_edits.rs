@@ -4,6 +4,16 @@ use serde_json::{Value, json};
 
 use super::{Fresh, Raw, assert_all_closed, text};
 
+scenarios! { $ queue_edits
+    wire:
+        what_waits_is_reworded_reordered_and_taken_back_before_it_begins
+        an_order_of_other_inputs_is_a_conflict_with_the_one_there_is
+        an_input_that_has_begun_is_edited_no_more
+        ruling_1_a_held_queue_that_is_cleared_is_released
+        edits_at_once_end_in_one_queue_and_every_event_agrees;
+    clock:;
+}
+
 /// A thread with a run that sleeps, and inputs that wait behind it: the run, and their messages.
 async fn waiting(bot: &mut Raw, thread: &Value, inputs: &[&str]) -> (Value, Vec<Value>) {
     let run = bot.submit(thread, "sleep 600000").await;

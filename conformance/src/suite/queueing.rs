@@ -4,6 +4,17 @@ use serde_json::{Value, json};
 
 use super::{Fresh, assert_all_closed, text};
 
+scenarios! { $ queueing
+    wire:
+        an_emptied_queue_holds_nothing
+        a_run_is_read_the_same_while_it_goes_and_after_its_end
+        a_header_changes_as_named_and_tells_everybody_once
+        progress_of_who_was_not_offered_the_call_or_after_its_end_is_ignored;
+    clock:
+        what_waits_begins_in_order_after_a_good_end
+        a_bad_end_holds_what_waits_until_somebody_skips;
+}
+
 pub(super) async fn what_waits_begins_in_order_after_a_good_end(subject: Fresh) {
     let mut bot = subject.bot().await;
     let thread = bot.start(&[]).await;

@@ -4,6 +4,20 @@ use serde_json::{Value, json};
 
 use super::{Fresh, Raw, get_issue, success, text};
 
+scenarios! { $ refusing
+    wire:
+        lines_that_are_no_json_get_a_parse_error_and_the_connection_goes_on
+        json_that_is_no_request_is_an_invalid_request
+        ids_are_echoed_as_they_came_and_unknown_answers_are_ignored
+        a_batch_is_answered_as_a_whole_and_waits_in_it_are_refused
+        methods_nobody_knows_are_method_not_found
+        before_the_handshake_nothing_is_answered_and_after_it_no_second_one
+        parameters_that_do_not_fit_are_named_with_path_and_reason_and_never_repeated
+        what_cannot_be_represented_is_refused_with_its_path_and_id
+        ten_thousand_lines_of_garbage_end_neither_connection_nor_daemon;
+    clock:;
+}
+
 pub(super) async fn lines_that_are_no_json_get_a_parse_error_and_the_connection_goes_on(subject: Fresh) {
     let mut bot = subject.bot().await;
     for garbage in ["{", "nonsense", "{\"jsonrpc\":\"2.0\",\"id\":1,}", "[1,2", "\u{1}\u{2}", "tru"] {
@@ -96,7 +110,7 @@ pub(super) async fn a_batch_is_answered_as_a_whole_and_waits_in_it_are_refused(s
 
 pub(super) async fn methods_nobody_knows_are_method_not_found(subject: Fresh) {
     let mut bot = subject.bot().await;
-    for method in ["no/such", "thread/delete", "Thread/Start", "tool/call", "approval/request", "rpc.discover", ""] {
+    for method in ["no/such", "thread/erase", "Thread/Start", "tool/call", "approval/request", "rpc.discover", ""] {
         let error = bot.refused(method, json!({})).await;
         assert_eq!((&error["code"], &error["data"]["kind"]), (&json!(-32601), &json!("methodNotFound")), "{method}");
         assert_eq!(error["data"]["method"], method);
@@ -148,7 +162,7 @@ pub(super) async fn parameters_that_do_not_fit_are_named_with_path_and_reason_an
         ("run/submit", json!({"threadId": thread, "input": []}), "/input", "empty"),
         ("run/submit", json!({"threadId": thread, "input": text(" ")}), "/input/0/text", "empty"),
         ("run/submit", json!({"threadId": thread, "input": text("x"), "mode": "SECRET"}), "/mode", "unknown_value"),
-        ("run/submit", json!({"threadId": thread, "input": text("x"), "mode": "fork"}), "/mode", "not_built"),
+        ("run/submit", json!({"threadId": thread, "input": text("x"), "title": "x"}), "/title", "not_of_mode"),
         ("run/submit", json!({"threadId": thread, "input": text("x"), "mode": "steer"}), "/expectedRunId", "required"),
         ("run/submit", json!({"threadId": thread, "input": text("x"), "expectedRunId": "x"}), "/expectedRunId", "not_of_mode"),
         ("run/submit", json!({"threadId": thread, "input": text("x"), "mode": "aside", "outputSchema": true}), "/outputSchema", "not_of_mode"),
@@ -166,6 +180,8 @@ pub(super) async fn parameters_that_do_not_fit_are_named_with_path_and_reason_an
         ("run/list", json!({"states": ["done"]}), "/states/0", "unknown_value"),
         ("thread/list", json!({"limit": -1}), "/limit", "invalid_value"),
         ("thread/list", json!({"limit": 0}), "/limit", "out_of_range"),
+        ("thread/events", json!({"threadId": thread, "after": 0, "limit": 0}), "/limit", "out_of_range"),
+        ("thread/events", json!({"threadId": thread, "after": 0, "waitMs": 600_001}), "/waitMs", "out_of_range"),
         ("thread/list", json!({"sort": "SECRET"}), "/sort", "unknown_value"),
         ("thread/start", json!({"title": ""}), "/title", "empty"),
         ("thread/start", json!({"title": "x".repeat(201)}), "/title", "too_long"),

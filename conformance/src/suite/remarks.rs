@@ -4,6 +4,18 @@ use serde_json::{Value, json};
 
 use super::{Fresh, Raw, assert_all_closed, get_issue, success, text, tool_with};
 
+scenarios! { $ remarks
+    wire:
+        transcript_h_a_steer_and_an_aside_join_at_the_next_step_boundary
+        transcript_h_on_an_idle_branch_an_aside_is_recorded_and_a_steer_refused
+        ruling_13_a_steer_of_another_run_is_a_conflict_with_the_one_under_way
+        a_remark_to_a_run_that_waits_for_a_person_joins_when_it_goes_on
+        a_run_that_ends_first_leaves_its_remarks_recorded_and_starts_nothing_for_them
+        a_submit_of_an_aside_that_waits_is_answered_when_the_run_it_joins_has_ended;
+    clock:
+        k18_a_remark_during_the_last_answer_is_answered_by_one_more_step;
+}
+
 fn aside(thread: &Value, input: &str) -> Value {
     json!({"threadId": thread, "mode": "aside", "input": text(input)})
 }
@@ -128,6 +140,22 @@ pub(super) async fn a_run_that_ends_first_leaves_its_remarks_recorded_and_starts
     let ended = bot.run(&thread, "say on").await;
     assert_eq!(ended["outcome"]["status"], "completed");
     assert_eq!(said(&mut bot, &thread).await[1..3], [json!(["user", "aside", "by the way"]), json!(["user", "steer", "faster"])]);
+}
+
+pub(super) async fn k18_a_remark_during_the_last_answer_is_answered_by_one_more_step(subject: Fresh) {
+    let mut bot = subject.bot().await;
+    let thread = bot.start(&[]).await;
+    let run = bot.submit(&thread, "say first\nsleep 200\nsay second").await;
+    bot.until("the first word", |line| line["params"]["event"]["type"] == "itemDelta").await;
+    let steered = bot.call("run/submit", steer(&thread, &run, "and faster")).await;
+    assert_eq!(steered["state"], "queued");
+    subject.advance(std::time::Duration::from_millis(200));
+    let ended = bot.ended(&run).await;
+    assert_eq!(ended["outcome"]["text"], "You said: and faster", "the run went on with what was said");
+    let said = said(&mut bot, &thread).await;
+    assert_eq!(said[2..], [json!(["user", "steer", "and faster"]), json!(["assistant", "turn", "You said: and faster"])]);
+    assert_eq!(bot.call("run/read", json!({"runId": run})).await["run"]["steps"], 2);
+    assert_all_closed(&bot.log(&thread).await);
 }
 
 pub(super) async fn a_submit_of_an_aside_that_waits_is_answered_when_the_run_it_joins_has_ended(subject: Fresh) {

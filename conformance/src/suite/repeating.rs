@@ -5,14 +5,23 @@ use serde_json::{Value, json};
 
 use super::{Fresh, Raw, text, tool, tool_with};
 
-/// Stopping the daemon has no result that could be replayed.
-const WITHOUT_RESULT: &str = "daemon/shutdown";
+scenarios! { $ repeating
+    wire:
+        each_mutating_method_is_done_once_for_one_operation_id
+        an_operation_id_belongs_to_one_method
+        equal_submits_at_once_make_one_message
+        a_refused_request_does_not_use_its_operation_id_up;
+    clock:;
+}
+
+/// Stopping the daemon has no result that could be replayed, and no client can take an input's parent away.
+const LEFT_OUT: [&str; 2] = ["daemon/shutdown", "run/rebase"];
 
 pub(super) async fn each_mutating_method_is_done_once_for_one_operation_id(subject: Fresh) {
     let mut bot = subject.bot().await;
     let things = Things::make(&mut bot).await;
     let mutating = METHODS.iter().filter(|entry| entry.mutates && entry.direction == Direction::ToDaemon);
-    for entry in mutating.filter(|entry| entry.name != WITHOUT_RESULT) {
+    for entry in mutating.filter(|entry| !LEFT_OUT.contains(&entry.name)) {
         let method = entry.name;
         let (body, other) = things.bodies(method);
         let with_id = |mut params: Value| {
@@ -89,6 +98,10 @@ struct Things {
     waiting: Value,
     asking: Value,
     paused: Value,
+    forked: Value,
+    branch: Value,
+    failed: Value,
+    doomed: [Value; 2],
     endpoints: [Value; 2],
 }
 
@@ -124,18 +137,31 @@ impl Things {
         let run = bot.call("run/submit", submit(&paused, "call nothing\nthen sleep 600000")).await["runId"].clone();
         bot.call("run/wait", json!({"runId": run, "until": "blocked"})).await;
         bot.call("settings/update", json!({"runMaxTokens": null})).await;
+        // A run that has failed.
+        let failed = bot.start(&[]).await;
+        let run = bot.call("run/submit", submit(&failed, "fail badRequest")).await["runId"].clone();
+        bot.ended(&run).await;
         let endpoints = [endpoints[0].clone(), endpoints[1].clone()];
-        Self { project, grant, policy, thread, held, busy, waiting, asking, paused, endpoints }
+        let forked = bot.start(&[]).await;
+        let mut fork = submit(&forked, "say hello");
+        fork["mode"] = json!("fork");
+        let branch = bot.call("run/submit", fork).await["branchId"].clone();
+        let endpoints = [endpoints[0].clone(), endpoints[1].clone()];
+        let doomed = bot.call("project/create", json!({"name": "doomed"})).await["project"]["projectId"].clone();
+        let doomed = [bot.start(&[]).await, doomed];
+        Self { project, grant, policy, thread, held, busy, waiting, asking, paused, forked, branch, failed, doomed, endpoints }
     }
 
     /// A body of each mutating method, and another one.
     fn bodies(&self, method: &str) -> (Value, Value) {
-        let Self { project, grant, policy, thread, held, asking, paused, endpoints: [first, second], .. } = self;
-        let (busy, waiting) = (&self.busy, &self.waiting);
+        let Self { project, grant, policy, thread, held, asking, paused, failed, endpoints: [first, second], .. } = self;
+        let (busy, waiting, forked) = (&self.busy, &self.waiting, &self.forked);
         let (mut body, field, other) = match method {
             "settings/update" => (json!({"approvalMs": 5_000}), "approvalMs", json!(6_000)),
             "project/create" => (json!({"name": "one"}), "name", json!("two")),
             "project/update" => (json!({"projectId": project, "name": "one"}), "name", json!("two")),
+            "project/delete" => (json!({"projectId": self.doomed[1]}), "projectId", json!("x")),
+            "thread/delete" => (json!({"threadId": self.doomed[0]}), "threadId", json!("x")),
             "project/ensure" => (json!({"path": "/tmp"}), "path", json!("/")),
             "grant/add" => (json!({"projectId": project, "path": "/tmp", "capabilities": ["read"]}), "path", json!("/")),
             "grant/remove" => (json!({"projectId": project, "grantId": grant}), "grantId", json!("x")),
@@ -151,8 +177,12 @@ impl Things {
             "thread/archive" => (json!({"threadId": thread}), "archived", json!(false)),
             "run/submit" => (json!({"threadId": held, "input": text("say queued")}), "input", text("else")),
             "run/stop" => (json!({"threadId": thread}), "runId", json!("x")),
+            "thread/markRead" => (json!({"threadId": thread, "seq": 1}), "seq", json!(2)),
+            "run/retry" => (json!({"threadId": failed}), "branchId", json!("x")),
             "run/resume" => (json!({"threadId": paused}), "branchId", json!("x")),
             "run/skip" => (json!({"threadId": held}), "branchId", json!("x")),
+            "branch/update" => (json!({"threadId": thread, "branchId": thread, "title": "one"}), "title", json!("two")),
+            "branch/delete" => (json!({"threadId": forked, "branchId": self.branch}), "dryRun", json!(true)),
             "queue/update" => {
                 (json!({"threadId": busy, "messageId": waiting, "input": text("one")}), "input", text("two"))
             }
@@ -190,6 +220,7 @@ impl Things {
         let threads = bot.call("thread/list", json!({"sort": "created"})).await;
         seen.push(json!(threads["items"].as_array().unwrap().len()));
         seen.push(bot.call("thread/read", json!({"threadId": self.thread})).await["thread"]["revision"].clone());
+        seen.push(bot.call("branch/list", json!({"threadId": self.thread})).await);
         seen.push(bot.call("queue/list", json!({"threadId": self.busy})).await);
         seen
     }

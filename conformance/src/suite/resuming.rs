@@ -4,6 +4,20 @@ use serde_json::{Value, json};
 
 use super::{Fresh, assert_all_closed, get_issue, success, tool_with};
 
+scenarios! { $ resuming
+    wire:
+        transcript_b_a_call_is_offered_again_to_the_same_instance_under_its_id
+        ruling_8_an_older_connection_of_the_instance_loses_the_tools_without_takeover
+        transcript_g_an_open_approval_is_offered_again_with_its_old_deadline
+        transcript_f_after_gives_every_later_event_once_and_as_it_was_sent
+        transcript_f_a_cursor_beyond_the_end_is_refused_and_never_clamped
+        dyn_18_the_same_declarations_again_change_nothing
+        dyn_19_a_new_connection_gets_no_event_until_it_resumes
+        unsubscribed_means_no_more_events_and_no_more_questions;
+    clock:
+        ruling_10_who_joins_an_open_item_gets_its_text_so_far_as_the_first_delta;
+}
+
 pub(super) async fn transcript_b_a_call_is_offered_again_to_the_same_instance_under_its_id(subject: Fresh) {
     let mut bot = subject.bot().await;
     let thread = bot.start(&[get_issue()]).await;
@@ -28,7 +42,7 @@ pub(super) async fn transcript_b_a_call_is_offered_again_to_the_same_instance_un
     assert_all_closed(&log);
 }
 
-pub(super) async fn transcript_b_an_older_connection_of_the_instance_loses_the_tools_without_takeover(subject: Fresh) {
+pub(super) async fn ruling_8_an_older_connection_of_the_instance_loses_the_tools_without_takeover(subject: Fresh) {
     let mut older = subject.bot().await;
     let thread = older.start(&[get_issue()]).await;
     let run = older.submit(&thread, "call get_issue {\"id\":\"7\"}").await;
@@ -98,7 +112,7 @@ pub(super) async fn transcript_f_after_gives_every_later_event_once_and_as_it_wa
 pub(super) async fn transcript_f_a_cursor_beyond_the_end_is_refused_and_never_clamped(subject: Fresh) {
     let mut bot = subject.bot().await;
     let thread = bot.start(&[]).await;
-    for method in ["thread/resume", "thread/subscribe"] {
+    for method in ["thread/resume", "thread/subscribe", "thread/events"] {
         let error = bot.refused(method, json!({"threadId": thread, "after": 900})).await;
         assert_eq!((&error["code"], &error["data"]["kind"]), (&json!(-32602), &json!("invalidParams")));
         assert_eq!((&error["data"]["path"], &error["data"]["reason"]), (&json!("/after"), &json!("after_the_end")));
@@ -107,7 +121,7 @@ pub(super) async fn transcript_f_a_cursor_beyond_the_end_is_refused_and_never_cl
     assert_eq!(bot.log(&thread).await.len(), 2, "a refused resume changes nothing");
 }
 
-pub(super) async fn transcript_f_who_joins_an_open_item_gets_its_text_so_far_as_the_first_delta(subject: Fresh) {
+pub(super) async fn ruling_10_who_joins_an_open_item_gets_its_text_so_far_as_the_first_delta(subject: Fresh) {
     let mut bot = subject.bot().await;
     let thread = bot.start(&[]).await;
     let run = bot.submit(&thread, "say one two three\nsleep 60\nsay four").await;

@@ -8,6 +8,19 @@ use serde_json::{Value, json};
 use super::{Fresh, Raw, assert_all_closed, get_issue, text, told_text, tool};
 use crate::{Fault, ScriptedServer, ServerOptions};
 
+scenarios! { $ retrying
+    wire:
+        l17_a_stop_ends_the_wait_for_an_endpoint
+        a_provider_that_asks_for_an_hour_fails_the_run_at_once
+        l25_an_empty_answer_is_asked_about_and_no_request_is_repeated
+        l27_calls_of_an_answer_cut_by_its_output_limit_are_not_made;
+    clock:
+        l17_what_a_provider_asks_for_is_waited_out_in_seconds_and_as_a_date
+        l25_a_run_gives_up_after_five_attempts_and_lists_them
+        l12_the_text_of_a_cut_answer_is_kept_and_the_next_one_begins_anew
+        l13_a_silent_provider_is_noticed_and_asked_again;
+}
+
 pub(super) async fn l17_a_stop_ends_the_wait_for_an_endpoint(subject: Fresh) {
     let (server, mut bot, thread) = over_http(&subject).await;
     server.fault_next(refusal(429, "240"));

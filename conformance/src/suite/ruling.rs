@@ -6,6 +6,27 @@ use serde_json::{Value, json};
 
 use super::{Fresh, Raw, assert_all_closed, get_issue, success, told_text, tool, tool_with};
 
+scenarios! { $ ruling
+    wire:
+        the_nearest_rule_wins_and_a_deny_wins_anywhere
+        a_rule_on_the_tool_comes_before_one_on_its_source
+        a_denied_tool_is_not_called_and_nobody_is_asked
+        transcript_j_a_deny_rule_settles_the_approval_that_is_open
+        an_allow_rule_releases_the_approval_that_is_open
+        choices_leave_out_what_would_not_hold_for_the_next_equal_call
+        a_decision_that_is_no_choice_counts_as_accept
+        an_allow_on_a_tool_asks_again_when_the_tool_has_changed
+        an_allow_set_before_the_tool_was_seen_holds_for_the_digest_it_first_has
+        always_allowed_in_one_thread_stays_denied_and_asked_about_in_others
+        max_calls_per_run_refuses_the_next_call
+        ask_user_is_exempt_from_asking_and_not_from_a_deny
+        each_rule_of_a_rule_is_checked_with_its_path
+        a_rule_elsewhere_writes_no_event_and_one_of_the_thread_does;
+    clock:
+        a_rule_ends_when_it_expires
+        a_timeout_of_a_rule_comes_before_that_of_the_declaration;
+}
+
 pub(super) async fn the_nearest_rule_wins_and_a_deny_wins_anywhere(subject: Fresh) {
     let mut bot = subject.bot().await;
     let thread = bot.start(&[get_issue()]).await;

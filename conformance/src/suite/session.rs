@@ -207,37 +207,55 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Raw<S> {
 
 /// Nothing of a thread is left open: every item that began is completed once, every interaction that was opened is
 /// settled once and before its item, and nothing follows the end of its run.
+///
+/// # Panics
+/// When that is not so.
 pub fn assert_all_closed(log: &[Value]) {
-    let mut open: Vec<&str> = Vec::new();
+    if let Err(wrong) = all_closed(log) {
+        panic!("{wrong}");
+    }
+}
+
+/// What [`assert_all_closed`] claims; the first thing that is not so.
+pub(crate) fn all_closed(log: &[Value]) -> Result<(), String> {
+    let mut open: Vec<(&str, &Value)> = Vec::new();
     let mut runs: Vec<&str> = Vec::new();
+    let must = |holds: bool, what: &str, event: &Value| holds.then_some(()).ok_or_else(|| format!("{what}: {event}"));
     for event in log {
         let event = &event["event"];
-        match event["type"].as_str().expect("every event has a type") {
+        match event["type"].as_str().unwrap_or_default() {
             "runStarted" => runs.push(id(&event["run"]["runId"])),
-            "itemStarted" => open.push(id(&event["item"]["itemId"])),
+            "itemStarted" => open.push((id(&event["item"]["itemId"]), &event["item"]["runId"])),
             "itemCompleted" => {
                 let was_open = close(&mut open, &event["item"]["itemId"]);
                 let is_whole_at_birth = ["userMessage", "notice"].iter().any(|kind| event["item"]["kind"] == *kind);
-                assert_eq!(was_open, !is_whole_at_birth, "completed once: {event}");
+                must(was_open != is_whole_at_birth, "completed once", event)?;
             }
-            "interactionOpened" => open.push(id(&event["interaction"]["interactionId"])),
-            "interactionSettled" => assert!(close(&mut open, &event["interactionId"]), "settled once: {event}"),
+            "interactionOpened" => {
+                let interaction = &event["interaction"];
+                open.push((id(&interaction["interactionId"]), &interaction["runId"]));
+            }
+            "interactionSettled" => must(close(&mut open, &event["interactionId"]), "settled once", event)?,
             "runCompleted" => {
-                assert!(open.is_empty(), "open at the end of the run: {open:?}");
-                assert!(close(&mut runs, &event["runId"]), "a run ends once: {event}");
+                let is_closed = open.iter().all(|(_, run)| **run != event["runId"]);
+                must(is_closed, &format!("open at the end of the run: {open:?}"), event)?;
+                let at = runs.iter().position(|run| event["runId"] == *run);
+                must(at.map(|at| runs.remove(at)).is_some(), "a run ends once", event)?;
             }
             _ => {}
         }
     }
-    assert!(open.is_empty(), "left open: {open:?}");
-    assert!(runs.is_empty(), "not ended: {runs:?}");
+    if !open.is_empty() || !runs.is_empty() {
+        return Err(format!("left open: {open:?}; not ended: {runs:?}"));
+    }
+    Ok(())
 }
 
 fn id(value: &Value) -> &str {
     value.as_str().expect("an id")
 }
 
-fn close(open: &mut Vec<&str>, wanted: &Value) -> bool {
-    let at = open.iter().position(|known| wanted == known);
+fn close(open: &mut Vec<(&str, &Value)>, wanted: &Value) -> bool {
+    let at = open.iter().position(|(known, _)| wanted == known);
     at.map(|at| open.remove(at)).is_some()
 }

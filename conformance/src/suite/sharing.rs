@@ -4,6 +4,20 @@ use serde_json::{Value, json};
 
 use super::{Fresh, Raw, assert_all_closed, get_issue, success, text, tool, tool_with};
 
+scenarios! { $ sharing
+    wire:
+        transcript_c_of_two_clients_one_approves_and_both_are_told
+        transcript_c_a_snapshot_shows_what_is_open
+        dyn_32_answers_at_once_have_one_winner_and_the_other_is_told_precisely
+        not_i_leaves_the_question_to_the_others_until_nobody_is_left
+        a_tool_call_is_settled_by_the_instance_it_was_offered_to_only
+        an_invalid_answer_by_settle_is_refused_with_its_path_and_the_question_stays_open
+        stops_and_renames_at_once_are_each_told_precisely
+        dyn_36_each_of_two_clients_is_called_for_its_own_tools
+        events_are_the_same_for_everybody_and_in_the_same_order;
+    clock:;
+}
+
 pub(super) async fn transcript_c_of_two_clients_one_approves_and_both_are_told(subject: Fresh) {
     let (mut bot, mut watch, thread) = two(&subject).await;
     bot.rule("thread", &thread, "get_issue", "ask").await;
@@ -84,7 +98,7 @@ pub(super) async fn transcript_c_a_snapshot_shows_what_is_open(subject: Fresh) {
     assert_eq!(settled["items"][0]["outcome"], "declined");
 }
 
-pub(super) async fn answers_at_once_have_one_winner_and_the_other_is_told_precisely(subject: Fresh) {
+pub(super) async fn dyn_32_answers_at_once_have_one_winner_and_the_other_is_told_precisely(subject: Fresh) {
     let (mut bot, mut watch, thread) = two(&subject).await;
     bot.rule("thread", &thread, "get_issue", "ask").await;
     for _ in 0..20 {
@@ -180,7 +194,7 @@ pub(super) async fn stops_and_renames_at_once_are_each_told_precisely(subject: F
     assert_all_closed(&bot.log(&thread).await);
 }
 
-pub(super) async fn each_of_two_clients_is_called_for_its_own_tools(subject: Fresh) {
+pub(super) async fn dyn_36_each_of_two_clients_is_called_for_its_own_tools(subject: Fresh) {
     let (mut bot, mut watch, thread) = two(&subject).await;
     watch.call("thread/resume", json!({"threadId": thread, "tools": [tool("notify")]})).await;
     let run = bot.submit(&thread, "call notify\ncall get_issue {\"id\":\"7\"}").await;

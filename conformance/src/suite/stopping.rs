@@ -4,6 +4,20 @@ use serde_json::{Value, json};
 
 use super::{Fresh, Raw, assert_all_closed, get_issue, success, text, tool, tool_with};
 
+scenarios! { $ stopping
+    wire:
+        dyn_39_a_stop_while_the_model_is_thinking_leaves_nothing_open
+        dyn_39_a_stop_while_text_streams_keeps_what_was_said
+        dyn_39_a_stop_while_an_approval_is_open_settles_it
+        dyn_39_a_stop_while_a_question_is_open_settles_it
+        dyn_33_a_stop_tells_the_client_to_stop_working_on_a_call
+        dyn_39_stops_at_any_moment_leave_every_item_and_interaction_closed
+        transcript_e_a_stop_in_a_batch_of_three_holds_what_waits
+        a_stop_with_nothing_to_stop_changes_nothing_and_is_answered
+        a_stop_of_a_queued_run_by_its_id_removes_it;
+    clock:;
+}
+
 pub(super) async fn dyn_39_a_stop_while_the_model_is_thinking_leaves_nothing_open(subject: Fresh) {
     let mut bot = subject.bot().await;
     let thread = bot.start(&[get_issue()]).await;
@@ -156,6 +170,11 @@ pub(super) async fn a_stop_of_a_queued_run_by_its_id_removes_it(subject: Fresh) 
     let thread = bot.start(&[]).await;
     let run = bot.submit(&thread, "sleep 600000").await;
     let queued = bot.call("run/submit", json!({"threadId": thread, "input": text("hello")})).await;
+    let other = bot.start(&[]).await;
+    for of_another in [&run, &queued["runId"]] {
+        let refused = bot.refused("run/stop", json!({"threadId": other, "runId": of_another})).await;
+        assert_eq!((&refused["data"]["kind"], &refused["data"]["noun"]), (&json!("notFound"), &json!("run")));
+    }
     bot.call("run/stop", json!({"threadId": thread, "runId": queued["runId"]})).await;
     let queue = bot.call("queue/list", json!({"threadId": thread})).await;
     assert_eq!((&queue["entries"], &queue["held"]), (&json!([]), &json!(false)));

@@ -6,6 +6,18 @@ use serde_json::json;
 
 use super::{Fresh, assert_all_closed, get_issue, success, told_text, tool, tool_with};
 
+scenarios! { $ timing
+    wire:;
+    clock:
+        dyn_34_progress_resets_the_silence_and_a_silent_call_ends
+        dyn_34_the_ceiling_ends_a_call_however_lively_it_is
+        dyn_33_a_timeout_tells_the_client_to_stop_and_its_late_result_is_ignored
+        waiting_on_names_the_sooner_of_silence_and_ceiling
+        an_approval_carries_its_deadline_and_another_setting_changes_it
+        a_call_whose_owner_stays_away_ends_as_outcome_unknown_after_the_grace
+        run_wait_times_out_without_an_error;
+}
+
 pub(super) async fn dyn_34_progress_resets_the_silence_and_a_silent_call_ends(subject: Fresh) {
     let mut bot = subject.bot().await;
     let thread = bot.start(&[tool("slow")]).await;

@@ -6,6 +6,20 @@ use serde_json::{Value, json};
 
 use super::{Fresh, Raw, assert_all_closed, success, text, tool, tool_with};
 
+scenarios! { $ watching
+    wire:
+        rule_1_history_and_live_events_are_one_sequence
+        rule_2_the_answer_to_a_submit_comes_before_every_event_of_its_run
+        rule_2_a_submit_that_waits_is_answered_when_its_run_has_ended
+        rule_3_settled_comes_before_completed_comes_before_the_end
+        rule_4_a_reader_that_sleeps_through_5000_deltas_loses_no_durable_event
+        rule_5_an_answer_is_not_stuck_behind_events_that_are_not_read
+        ephemeral_events_are_left_out_for_who_opted_out
+        thread_events_can_be_waited_for;
+    clock:
+        data_changed_comes_at_most_once_in_250_ms_and_names_all_that_changed;
+}
+
 pub(super) async fn rule_1_history_and_live_events_are_one_sequence(subject: Fresh) {
     let mut bot = subject.bot().await;
     let thread = bot.start(&[]).await;
@@ -82,7 +96,7 @@ pub(super) async fn rule_4_a_reader_that_sleeps_through_5000_deltas_loses_no_dur
     }
 }
 
-pub(super) async fn an_answer_is_not_stuck_behind_events_that_are_not_read(subject: Fresh) {
+pub(super) async fn rule_5_an_answer_is_not_stuck_behind_events_that_are_not_read(subject: Fresh) {
     let mut bot = subject.bot().await;
     let thread = bot.start(&[]).await;
     let long = "x".repeat(150_000);

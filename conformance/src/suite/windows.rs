@@ -10,6 +10,13 @@ use super::{
 };
 use crate::{ServerOptions, Shape};
 
+scenarios! { $ windows
+    wire:
+        l24_a_thread_of_60000_tokens_goes_on_in_a_window_of_8000_in_every_shape
+        l24_a_window_that_nobody_told_is_learned_and_no_request_is_made_twice;
+    clock:;
+}
+
 /// The tokens of the window.
 const WINDOW: u64 = 8_000;
 

@@ -20,9 +20,15 @@ use crate::{
 };
 
 pub(super) const NAMES: &[&str] = &["memory, idle", "memory of a client that follows a thread"];
+pub(super) const THREADS: &[&str] = &["memory of an idle thread"];
 pub(super) const START: &[&str] = &["start to ready", "start to ready, a home that is new"];
 
 const CLIENTS: u32 = 100;
+/// Threads that are started and left alone, and how many at once.
+const IDLE: usize = 2_000;
+const STARTED_AT_ONCE: usize = 20;
+/// How long a thread stays awake when nobody needs it any more, and a little.
+const ASLEEP: Duration = Duration::from_secs(25);
 /// Until what starting does behind the ready line is over.
 const SETTLES: Duration = Duration::from_secs(1);
 const STARTS: usize = 9;
@@ -48,6 +54,32 @@ pub(super) async fn memory(bench: &Bench) -> io::Result<Vec<Row>> {
     ])
 }
 
+/// What each of many threads takes that sleep: the first ones warm up what is kept for good.
+pub(super) async fn threads(bench: &Bench) -> io::Result<Vec<Row>> {
+    let Some(mut daemon) = fresh(bench, "threads").await? else { return Ok(absent()) };
+    let mut resident = Vec::new();
+    for _ in 0..2 {
+        let mut starting = tokio::task::JoinSet::new();
+        for _ in 0..STARTED_AT_ONCE {
+            let mut wire = Wire::greeted(&daemon.ready().socket).await?;
+            starting.spawn(async move {
+                for _ in 0..IDLE / STARTED_AT_ONCE {
+                    new_thread(&mut wire, false, json!({})).await?;
+                }
+                Ok::<_, io::Error>(())
+            });
+        }
+        while let Some(done) = starting.join_next().await {
+            done.map_err(io::Error::other)??;
+        }
+        tokio::time::sleep(ASLEEP).await;
+        resident.push(daemon.usage()?.resident_bytes as f64);
+    }
+    end(&mut daemon).await?;
+    let each = (resident[1] - resident[0]) / IDLE as f64;
+    Ok(vec![Row::new(THREADS[0], "KiB", each / 1024.0, Bar::AtMost(1.0))])
+}
+
 pub(super) async fn start(bench: &Bench) -> io::Result<Vec<Row>> {
     let (mut warm, mut cold) = (Pair::default(), Pair::default());
     for number in 0..STARTS {
@@ -70,13 +102,13 @@ pub(super) async fn start(bench: &Bench) -> io::Result<Vec<Row>> {
 }
 
 /// A daemon on the home of that name.
-async fn fresh(bench: &Bench, name: &str) -> io::Result<Option<DaemonProcess>> {
+pub(super) async fn fresh(bench: &Bench, name: &str) -> io::Result<Option<DaemonProcess>> {
     let Some(program) = &bench.subject.program else { return Ok(None) };
     let options = DaemonOptions::new(program, bench.dir.join(name));
     DaemonProcess::start(&options).await.map(Some).map_err(io::Error::other)
 }
 
-async fn end(daemon: &mut DaemonProcess) -> io::Result<()> {
+pub(super) async fn end(daemon: &mut DaemonProcess) -> io::Result<()> {
     daemon.signal(Signal::Terminate)?;
     daemon.ended().await.map(drop)
 }
