@@ -38,16 +38,31 @@ const GROUP: usize = 256;
 /// How long a thread without work or clients stays awake.
 const SLEEP_AFTER: Duration = Duration::from_secs(20);
 
-type After = Box<dyn FnOnce(Result<(), RpcError>) + Send>;
-type Work = Box<dyn FnOnce(Result<&mut Turn<'_>, RpcError>) -> After + Send>;
+pub(super) type After = Box<dyn FnOnce(Result<(), RpcError>) + Send>;
+pub(super) type Work = Box<dyn FnOnce(Result<&mut Turn<'_>, RpcError>) -> After + Send>;
 
 /// One thing a thread is asked to do.
-pub struct Job(Work);
+pub struct Job {
+    work: Work,
+    /// Whether it only looks, and writes nothing.
+    looks: bool,
+}
 
 impl Job {
     /// A job: what it does, or why it cannot, and what happens once that is durable or has failed.
     pub fn new(work: impl FnOnce(Result<&mut Turn<'_>, RpcError>) -> After + Send + 'static) -> Self {
-        Self(Box::new(work))
+        Self { work: Box::new(work), looks: false }
+    }
+
+    /// A job that writes nothing. It shares no commit with jobs that write, so that it neither sees nor fails with what
+    /// cannot be stored.
+    pub fn looking(work: impl FnOnce(Result<&mut Turn<'_>, RpcError>) -> After + Send + 'static) -> Self {
+        Self { work: Box::new(work), looks: true }
+    }
+
+    /// Does it, or tells it why it cannot be done.
+    pub(super) fn work(self, turn: Result<&mut Turn<'_>, RpcError>) -> After {
+        (self.work)(turn)
     }
 }
 
@@ -55,6 +70,8 @@ struct Actor {
     state: ThreadState,
     live: Live,
     jobs: mpsc::Receiver<Job>,
+    /// The next job, which came while a group of another kind was put together.
+    held: Option<Job>,
     handle: ThreadHandle,
     trouble: Option<Trouble>,
 }
@@ -96,7 +113,7 @@ pub(super) fn spawn(engine: &Arc<Engine>, state: ThreadState) -> ThreadHandle {
     };
     let handle = ThreadHandle { inner: Arc::new(inner) };
     let live = Live::new(shared.began_at(), &state);
-    tokio::spawn(Actor { state, live, jobs, handle: handle.clone(), trouble: None }.own());
+    tokio::spawn(Actor { state, live, jobs, held: None, handle: handle.clone(), trouble: None }.own());
     handle
 }
 
@@ -106,8 +123,10 @@ impl Actor {
         loop {
             let undriven = self.trouble.as_ref().filter(|_| self.has_undriven());
             let rescue = undriven.map(|trouble| trouble.wait(shared.clock.now()));
+            let held = self.held.take();
             let first = tokio::select! {
                 biased;
+                () = std::future::ready(()), if held.is_some() => held,
                 () = shared.clock.sleep(rescue.unwrap_or_default()), if rescue.is_some() => self.rescue_job(),
                 job = self.jobs.recv() => job,
                 () = shared.clock.sleep(SLEEP_AFTER) => {
@@ -159,10 +178,11 @@ impl Actor {
 
     fn work(&mut self, shared: &Arc<Shared>, first: Job) -> Group {
         let mut group = Group { refusal: self.read_again(shared).err(), ..Group::default() };
+        let looks = first.looks;
         let mut next = Some(first);
         while let Some(job) = next {
             if let Some(refusal) = &group.refusal {
-                group.after.push((job.0)(Err(refusal.clone())));
+                group.after.push(job.work(Err(refusal.clone())));
             } else {
                 // A job that panics leaves nobody knows what: nothing of its group is stored, and the thread is read again.
                 let worked = AssertUnwindSafe(|| self.one(shared, job, &mut group));
@@ -171,6 +191,9 @@ impl Actor {
             }
             let takes_more = group.after.len() < GROUP && self.live.verdict.is_none();
             next = takes_more.then(|| self.jobs.try_recv().ok()).flatten();
+            if next.as_ref().is_some_and(|job| job.looks != looks) {
+                self.held = next.take();
+            }
         }
         group
     }
@@ -200,7 +223,7 @@ impl Actor {
             operations: Vec::new(),
             pins: Vec::new(),
         };
-        let after = (job.0)(Ok(&mut turn));
+        let after = job.work(Ok(&mut turn));
         group.after.push(after);
         if !turn.live.is_watched() {
             turn.change.nobody_sees();

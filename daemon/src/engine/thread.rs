@@ -8,7 +8,10 @@ use std::sync::{
 use ropewalk_protocol::{ErrorDetail, RpcError, ThreadId};
 use tokio::sync::{mpsc, oneshot};
 
-use super::{Bus, Engine, Job, Shared, Turn, actor::no_thread};
+use super::{
+    Bus, Engine, Job, Shared, Turn,
+    actor::{Work, no_thread},
+};
 
 /// The handle of a thread that is awake. Cheap to clone; a thread stays awake while anybody but the engine has one.
 #[derive(Clone)]
@@ -66,14 +69,34 @@ impl ThreadHandle {
         &self,
         work: impl FnOnce(&mut Turn<'_>) -> Result<T, RpcError> + Send + 'static,
     ) -> Result<T, RpcError> {
+        self.ask(Job::new, work).await
+    }
+
+    /// Has the thread's owner look at the thread as it is stored. Other jobs that cannot be stored fail themselves, and not
+    /// this one: reading stays possible while nothing can be written (ruling 39).
+    ///
+    /// # Errors
+    /// What the job refuses with, `unavailable` when the thread cannot be read, `notFound` when it has been deleted.
+    pub async fn look<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Turn<'_>) -> Result<T, RpcError> + Send + 'static,
+    ) -> Result<T, RpcError> {
+        self.ask(Job::looking, move |turn| work(turn)).await
+    }
+
+    async fn ask<T: Send + 'static>(
+        &self,
+        make: impl FnOnce(Work) -> Job,
+        work: impl FnOnce(&mut Turn<'_>) -> Result<T, RpcError> + Send + 'static,
+    ) -> Result<T, RpcError> {
         let (reply, answer) = oneshot::channel();
-        let job = Job::new(move |turn| {
+        let job = make(Box::new(move |turn| {
             let outcome = turn.and_then(work);
             Box::new(move |durable: Result<(), RpcError>| {
                 // Whoever asked may have gone; what was done stays done.
                 let _ = reply.send(durable.and(outcome));
             })
-        });
+        }));
         self.inner.jobs.send(job).await.map_err(|_| self.ended())?;
         answer.await.map_err(|_| fault())?
     }

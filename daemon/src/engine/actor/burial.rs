@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use ropewalk_protocol::{By, ByKind, InteractionId, InteractionSettledParams, Outcome, RpcError, ThreadId, Timestamp};
 
-use super::Actor;
+use super::{Actor, Job};
 use crate::engine::operations::acknowledge;
 
 impl Actor {
@@ -31,9 +31,10 @@ impl Actor {
         }
         self.close_interactions();
         self.jobs.close();
+        let refuse = |job: Job| job.work(Err(no_thread(&id)))(Err(no_thread(&id)));
+        self.held.take().into_iter().for_each(refuse);
         while let Some(job) = self.jobs.recv().await {
-            let after = (job.0)(Err(no_thread(&id)));
-            after(Err(no_thread(&id)));
+            refuse(job);
         }
         for attached in std::mem::take(&mut self.live.attached).into_values() {
             attached.client.thread_gone(&id);

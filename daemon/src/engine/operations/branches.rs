@@ -15,7 +15,7 @@ impl ThreadHandle {
     /// # Errors
     /// `unavailable`.
     pub async fn branches(&self) -> Result<Vec<Branch>, RpcError> {
-        self.turn(|turn| Ok(turn.state().branches.values().map(|state| state.branch.clone()).collect())).await
+        self.look(|turn| Ok(turn.state().branches.values().map(|state| state.branch.clone()).collect())).await
     }
 
     /// Changes the title of a branch.

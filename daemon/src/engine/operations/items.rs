@@ -42,7 +42,7 @@ impl ThreadHandle {
     pub async fn items(&self, query: ItemQuery) -> Result<ItemPage, RpcError> {
         let wanted = query.clone();
         let (seq, low, end) = self
-            .turn(move |turn| {
+            .look(move |turn| {
                 let state = turn.state();
                 if let Some(branch_id) = wanted.branch_id.as_ref().filter(|id| !state.branches.contains_key(*id)) {
                     return Err(RpcError::not_found("branch", branch_id));
@@ -102,7 +102,7 @@ impl ThreadHandle {
     pub async fn item(&self, item_id: ItemId) -> Result<Item, RpcError> {
         let wanted = item_id.clone();
         let (open, seq) = self
-            .turn(move |turn| {
+            .look(move |turn| {
                 let open = turn.state().runs.values().find_map(|run| run.open_items.get(&wanted));
                 Ok((open.map(|(_, item)| item.clone()), turn.change.seq()))
             })

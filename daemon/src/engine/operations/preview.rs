@@ -30,7 +30,7 @@ impl ThreadHandle {
     ) -> Result<ContextPreviewed, RpcError> {
         let of_branch = branch_id.clone();
         let (plan, left_out, summarised) = self
-            .turn(move |turn| {
+            .look(move |turn| {
                 let unknown = || RpcError::not_found("branch", &of_branch);
                 let branch = turn.state().branches.get(&of_branch).ok_or_else(unknown)?;
                 let summarised = branch.summary.as_ref().map_or(0, |summary| summary.covers.depth + 1);

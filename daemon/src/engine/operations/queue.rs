@@ -37,7 +37,7 @@ impl ThreadHandle {
     /// # Errors
     /// `notFound` for an unknown branch.
     pub async fn queue(&self, branch_id: BranchId) -> Result<Queue, RpcError> {
-        self.turn(move |turn| shown(turn, &branch_id)).await
+        self.look(move |turn| shown(turn, &branch_id)).await
     }
 
     /// Changes what waits on a branch.

@@ -22,7 +22,7 @@ impl ThreadHandle {
     /// # Errors
     /// `unavailable`.
     pub async fn read(&self) -> Result<Thread, RpcError> {
-        self.turn(|turn| {
+        self.look(|turn| {
             let mut thread = turn.state().thread.clone();
             thread.branches = Some(turn.state().branches.values().map(|branch| branch.branch.clone()).collect());
             Ok(thread)
@@ -35,7 +35,7 @@ impl ThreadHandle {
     /// # Errors
     /// `unavailable`.
     pub async fn tools(&self, schemas: bool) -> Result<Vec<Tool>, RpcError> {
-        self.turn(move |turn| Ok(effective_tools(turn, schemas))).await
+        self.look(move |turn| Ok(effective_tools(turn, schemas))).await
     }
 
     /// The interactions that are open, with arguments, oldest first.
@@ -43,7 +43,7 @@ impl ThreadHandle {
     /// # Errors
     /// `unavailable`.
     pub async fn open_interactions(&self) -> Result<Vec<Interaction>, RpcError> {
-        self.turn(|turn| {
+        self.look(|turn| {
             let open = turn.state().interactions.values();
             Ok(open.map(|open| with_arguments(turn.live, open)).collect())
         })
@@ -89,7 +89,7 @@ impl ThreadHandle {
     /// # Errors
     /// `unavailable`.
     pub async fn run_now(&self, run_id: RunId) -> Result<(Option<Run>, Seq), RpcError> {
-        self.turn(move |turn| {
+        self.look(move |turn| {
             let run = turn.state().runs.get(&run_id).map(|state| shown_run(turn.live, turn.state(), &state.run));
             Ok((run, turn.change.seq()))
         })
@@ -101,7 +101,7 @@ impl ThreadHandle {
     /// # Errors
     /// `unavailable`.
     pub async fn after(&self, seq: Seq) -> Result<(), RpcError> {
-        let mut durable = self.turn(|turn| Ok(turn.live.durable_seq.subscribe())).await?;
+        let mut durable = self.look(|turn| Ok(turn.live.durable_seq.subscribe())).await?;
         // The sender lives as long as the thread is awake, which this handle sees to.
         let _ = durable.wait_for(|now| *now > seq).await;
         Ok(())
@@ -119,7 +119,7 @@ impl ThreadHandle {
     ) -> Result<(MessagePage, Option<Link>), RpcError> {
         let wanted = branch_id.clone();
         let (line, seq) = self
-            .turn(move |turn| {
+            .look(move |turn| {
                 let branch =
                     turn.state().branches.get(&branch_id).ok_or_else(|| RpcError::not_found("branch", &branch_id))?;
                 Ok((branch.line(), turn.change.seq()))
@@ -174,7 +174,7 @@ impl ThreadHandle {
     /// be read.
     pub async fn events(&self, after: Seq, limit: usize) -> Result<EventPage, RpcError> {
         let last = self
-            .turn(move |turn| {
+            .look(move |turn| {
                 check_after(turn, Some(after))?;
                 Ok(turn.change.seq())
             })

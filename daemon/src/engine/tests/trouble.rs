@@ -60,6 +60,19 @@ async fn k38_a_batch_is_taken_up_again_and_its_call_is_not_started_twice() {
 }
 
 #[tokio::test]
+async fn ruling_39_a_reader_does_not_fail_with_the_record_that_was_asked_for_before_it() {
+    let (life, person) = (Life::first().await, Person::new("in-A"));
+    let thread = life.start(&person, Vec::new()).await;
+    let before = thread.events(0, 1_000).await.unwrap().events.len();
+    life.store.store.fail_next(FailPoint::Full);
+    // Both wait in the mailbox when the thread is next at work.
+    let lost = thread.submit(super::life::request(&thread, "lost", Default::default()));
+    let (lost, page) = soon(async { tokio::join!(lost, thread.events(0, 1_000)) }).await;
+    assert!(lost.is_err());
+    assert_eq!(page.unwrap().events.len(), before, "nothing that is not durable is shown");
+}
+
+#[tokio::test]
 async fn another_record_that_is_stored_rescues_runs_at_once() {
     let (mut life, person) = (Life::first().await, Person::new("in-A"));
     let thread = life.start(&person, Vec::new()).await;
