@@ -21,6 +21,7 @@ pub mod models;
 pub mod page;
 pub mod peer;
 pub mod secrets;
+pub mod sessions;
 pub mod server;
 pub mod start;
 pub mod store;

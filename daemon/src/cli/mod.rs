@@ -15,6 +15,7 @@ mod export;
 mod failure;
 mod follow;
 mod interrupts;
+mod keep;
 mod key;
 mod out;
 mod pending;
@@ -97,6 +98,8 @@ enum Command {
     Restore(backup::RestoreArgs),
     Schema(schema::SchemaArgs),
     Daemon(daemon::DaemonArgs),
+    #[command(hide = true)]
+    Keep(keep::KeepArgs),
 }
 
 /// Runs a command: the arguments of the process, its own name first, and its environment. Everything that can go wrong is
@@ -108,6 +111,9 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>, environment: Environm
         Ok(cli) => cli,
         Err(error) => return ExitCode::from(explain(&error, &out).0),
     };
+    if let Command::Keep(args) = &cli.command {
+        return keep::run(args, &out);
+    }
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
@@ -146,6 +152,8 @@ async fn run_command(command: Command, context: &Context) -> Exit {
         Command::Restore(args) => backup::restore(args, context).await,
         Command::Schema(args) => Ok(schema::run(&args, context)),
         Command::Daemon(args) => daemon::run(args, context).await,
+        // Without a runtime, before this.
+        Command::Keep(_) => Ok(Exit::FAILED),
     };
     let exit = done.unwrap_or_else(|failure: Failure| {
         failure.say(&context.out, context.global.json);

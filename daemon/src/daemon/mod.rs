@@ -8,6 +8,7 @@ mod letting_go;
 mod memory;
 mod parts;
 mod rest;
+mod servers;
 mod tool_lookup;
 mod upkeep;
 
@@ -21,6 +22,7 @@ pub use idle::stop_when_idle;
 pub use journal::OperationJournal;
 pub use memory::Memory;
 pub use parts::Parts;
+pub use servers::{NoServers, ServerBook, ServerHub};
 
 /// For the command line, which says of an endpoint what the daemon decides about it.
 pub use crate::domain::is_loopback;
@@ -52,6 +54,8 @@ pub struct Daemon {
     pub ids: Arc<Ids>,
     /// Where everything lasts.
     pub store: Arc<dyn Store>,
+    /// The servers that speak MCP.
+    pub servers: Arc<ServerHub>,
     /// Who is connected.
     pub clients: Arc<Clients>,
     /// How much memory it takes.

@@ -6,7 +6,7 @@ use ropewalk_protocol::{DaemonInfo, DataKind, Limits, RpcError};
 use tokio::sync::{Notify, broadcast::error::RecvError, watch};
 use tokio_util::sync::CancellationToken;
 
-use super::{Daemon, Memory, Standing, journal::OperationJournal, tool_lookup::EngineTools};
+use super::{Daemon, Memory, ServerHub, Standing, journal::OperationJournal, tool_lookup::EngineTools};
 use crate::{
     catalogue::{Catalogue, SecretKeeper},
     clock::{Clock, Ids},
@@ -16,7 +16,7 @@ use crate::{
     peer::Clients,
     secrets::Secrets,
     store::{Progress, Store},
-    tools::{ask_user, schema::SchemaCache, tool_search},
+    tools::{ask_user, schema::SchemaCache, servers::Servers, tool_search},
 };
 
 /// The seams a daemon is made of.
@@ -52,7 +52,7 @@ impl Parts {
         let catalogue = Catalogue::new(self.store.clone(), self.clock.clone(), self.ids.clone(), keeper);
         let clients = Arc::new(Clients::new(self.clock.clone()));
         let quieter = Arc::new(Notify::new());
-        let told = clients.clone();
+        let (told, servers) = (clients.clone(), ServerHub::new(self.clock.clone()));
         let shared = Arc::new(Shared {
             store: self.store.clone(),
             clock: self.clock.clone(),
@@ -61,7 +61,7 @@ impl Parts {
             catalogue: catalogue.clone(),
             models: self.models.clone(),
             app_tools: vec![Arc::new(ask_user::tool()), Arc::new(tool_search::tool())],
-            servers: OnceLock::new(),
+            servers: OnceLock::from(servers.clone() as Arc<dyn Servers>),
             changes: Arc::new(move |kind: DataKind, id: &str| told.changed(&[kind], &[id.to_owned()], None)),
             gauges: Gauges::default(),
             schemas: SchemaCache::default(),
@@ -69,16 +69,19 @@ impl Parts {
         });
         catalogue.look_up_tools_in(Arc::new(EngineTools(Arc::downgrade(&shared))));
         forward_changes(&catalogue, clients.clone());
+        let engine = Engine::new(shared);
+        servers.serve(&engine);
         Arc::new(Daemon {
             info: self.info(),
             limits: Limits::default(),
             journal: OperationJournal::new(self.store.clone(), self.secrets.operation_key()),
-            engine: Engine::new(shared),
+            engine,
             catalogue,
             models: self.models,
             clock: self.clock,
             ids: self.ids,
             store: self.store,
+            servers,
             clients,
             memory: Memory::default(),
             standing: watch::Sender::new(Standing::Starting { progress: None }),
