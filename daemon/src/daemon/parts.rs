@@ -118,5 +118,5 @@ fn forward_changes(catalogue: &Arc<Catalogue>, clients: Arc<Clients>) {
     });
 }
 
-const DOCUMENTS: [DataKind; 5] =
-    [DataKind::Project, DataKind::Policy, DataKind::Grant, DataKind::Endpoint, DataKind::Settings];
+const DOCUMENTS: [DataKind; 6] =
+    [DataKind::Project, DataKind::Policy, DataKind::Grant, DataKind::Endpoint, DataKind::Server, DataKind::Settings];

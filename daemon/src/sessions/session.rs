@@ -305,10 +305,8 @@ fn lifecycle(known: Option<&str>) -> ClientLifecycleMode {
 }
 
 fn not_begun(error: &ClientInitializeError) -> NotBegun {
-    let has_hung_up = matches!(
-        error,
-        ClientInitializeError::ConnectionClosed(_) | ClientInitializeError::TransportError { .. }
-    );
+    let has_hung_up =
+        matches!(error, ClientInitializeError::ConnectionClosed(_) | ClientInitializeError::TransportError { .. });
     let reason = match error {
         ClientInitializeError::ConnectionClosed(_) => "it hung up during initialize".to_owned(),
         ClientInitializeError::JsonRpcError(error) => format!("initialize was refused: {}", error.message),

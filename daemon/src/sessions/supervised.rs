@@ -155,9 +155,7 @@ impl Supervised {
                     return Look::Usable(session);
                 }
             }
-            Standing::Failed { reason, retry_at }
-                if is_same && (has_started || self.world.clock.now() < retry_at) =>
-            {
+            Standing::Failed { reason, retry_at } if is_same && (has_started || self.world.clock.now() < retry_at) => {
                 return Look::Failed(reason);
             }
             _ => {}
@@ -280,11 +278,8 @@ impl Supervised {
             }
             self.world.clock.sleep(pause).await;
             is_due = changes.has_changed().unwrap_or(false);
-            (pause, in_a_row) = if is_due {
-                ((pause * 2).min(LONGEST_LIST_AGAIN), in_a_row + 1)
-            } else {
-                (LIST_AGAIN, 0)
-            };
+            (pause, in_a_row) =
+                if is_due { ((pause * 2).min(LONGEST_LIST_AGAIN), in_a_row + 1) } else { (LIST_AGAIN, 0) };
             if in_a_row == RESTLESS {
                 tracing::warn!(server = %self.key, "this server says all the time that its tools changed; it is asked rarely");
             }
