@@ -79,6 +79,8 @@ impl Child {
         let mut started = match &setup.keeper {
             Some(keeper) => {
                 let mut kept = Command::new(keeper);
+                #[cfg(unix)]
+                kept.arg0("ropewalk");
                 kept.arg("keep");
                 if let Some(descriptors) = setup.descriptors {
                     kept.arg("--descriptors").arg(descriptors.to_string());

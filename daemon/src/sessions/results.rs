@@ -19,8 +19,8 @@ mod tests;
 /// Blocks of one result that are taken (MCP-50).
 pub const BLOCKS: usize = 256;
 
-/// Characters of an error that a server reports.
-const ERROR_CHARACTERS: usize = 300;
+/// Characters of an error that a server reports, the mark of a cut not counted.
+const ERROR_CHARACTERS: usize = 299;
 
 /// Levels of nesting of data for clients: with what is around them they stay within one message of ours.
 const LEVELS: usize = limits::MAX_DEPTH as usize - 10;

@@ -208,6 +208,8 @@ impl Supervised {
 
     /// Notes a failure, and how long it is left alone for it.
     fn failed(&self, reason: String) {
+        // What a server writes to stderr is for its owner, and not for a log.
+        tracing::warn!(server = %self.key, %reason, "a server has failed");
         let mut inner = self.inner();
         let reason = match inner.diagnostics.last_words() {
             Some(words) => format!("{reason}; it wrote: {words}"),
@@ -218,7 +220,6 @@ impl Supervised {
         inner.session = None;
         let pause_ms = u64::try_from(pause.as_millis()).unwrap_or(u64::MAX);
         let retry_at = self.world.clock.now().plus_millis(pause_ms);
-        tracing::warn!(server = %self.key, %reason, "a server has failed");
         self.standing.send_replace(Standing::Failed { reason, retry_at });
     }
 
@@ -240,6 +241,8 @@ impl Supervised {
             }
         }
         session.close().await;
+        // What it still answered counts.
+        session.settled().await;
         if !self.is_current(&session) {
             return;
         }

@@ -47,7 +47,7 @@ impl Bench {
         let directory = home.path().join("home");
         let place = Home { socket: directory.join("daemon.sock"), directory };
         let running =
-            start(Config { home: place, secret_store: SecretChoice::File, idle_exit_ms: None }).await.unwrap();
+            start(Config { home: place, secret_store: SecretChoice::File, idle_exit_ms: None, children: Default::default() }).await.unwrap();
         Self { home, running }
     }
 
