@@ -123,6 +123,14 @@ impl Session {
         })
     }
 
+    /// What the server calls itself, where it says.
+    #[must_use]
+    pub fn server_name(&self) -> Option<String> {
+        let info = self.peer.peer_info()?.server_info.clone()?;
+        let names = info.title.into_iter().chain([info.name]);
+        names.map(|name| name.trim().to_owned()).find(|name| !name.is_empty())
+    }
+
     /// The version of the protocol both speak.
     #[must_use]
     pub fn version(&self) -> &str {

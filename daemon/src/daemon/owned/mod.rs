@@ -1,6 +1,8 @@
 //! The servers an owner added, as the owner's methods and runs need them: what the catalogue keeps of each, beside what whoever
 //! speaks to them knows.
 
+mod book;
+mod clients;
 mod counted;
 mod shown;
 
@@ -13,10 +15,12 @@ use std::{
 use futures::future::join_all;
 use ropewalk_protocol::{ServerId, ServerReview};
 
-use self::counted::Counted;
+pub use self::clients::HubClients;
+use self::{book::converted, counted::Counted};
 use crate::{
     catalogue::{Catalogue, Refusal, ServerRecord, ShowServer},
     clock::Clock,
+    sessions,
     tools::{
         mcp::{Connection, Listing, ServerClients, Trouble, review},
         servers::ServerTool,
@@ -34,6 +38,8 @@ pub struct OwnedServers {
     /// Values of environments: a server is started without waiting for the keeper of secrets.
     environments: Mutex<BTreeMap<ServerId, BTreeMap<String, String>>>,
     counted: Counted,
+    /// What sessions listed, and the same as reviews read it.
+    reviewed: Mutex<BTreeMap<ServerId, (sessions::Listing, Arc<Listing>)>>,
 }
 
 impl OwnedServers {
@@ -45,6 +51,7 @@ impl OwnedServers {
             clients: OnceLock::new(),
             environments: Mutex::default(),
             counted: Counted::default(),
+            reviewed: Mutex::default(),
         })
     }
 
@@ -131,8 +138,12 @@ impl OwnedServers {
     /// Opens a server that was just added, and gives it the name it has for itself if nobody gave it another.
     pub async fn meet(&self, id: &ServerId) -> Result<Arc<Listing>, Trouble> {
         let listing = self.list(id).await?;
-        if let Some(name) = &listing.server_name
-            && let Err(cause) = self.catalogue.name_server(id, name).await
+        let own_name = match self.clients.get() {
+            Some(clients) => clients.own_name(id).await,
+            None => None,
+        };
+        if let Some(name) = own_name
+            && let Err(cause) = self.catalogue.name_server(id, &name).await
         {
             tracing::warn!(server = %id, %cause, "a server could not be given the name it has for itself");
         }
@@ -153,6 +164,7 @@ impl OwnedServers {
             Err(_) => {
                 self.environments().remove(id);
                 self.counted.forget(id);
+                self.reviewed.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
                 clients.close(id).await;
             }
         }
@@ -164,9 +176,21 @@ impl OwnedServers {
         review(&record.reviewed(), self.listed(&record.server_id).as_deref())
     }
 
+    /// A list of a session as reviews read it: the same one for the same list.
+    #[must_use]
+    pub fn as_reviewed(&self, id: &ServerId, listing: &sessions::Listing) -> Arc<Listing> {
+        let mut known = self.reviewed.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, reviewed)) = known.get(id).filter(|(of, _)| of == listing) {
+            return Arc::clone(reviewed);
+        }
+        let reviewed = Arc::new(converted(listing));
+        known.insert(id.clone(), (listing.clone(), Arc::clone(&reviewed)));
+        reviewed
+    }
+
     /// The approved tools of a server as runs have them, by this listing.
     #[must_use]
-    pub fn tools(&self, record: &Arc<ServerRecord>, listing: Option<Arc<Listing>>) -> Arc<Vec<ServerTool>> {
+    pub fn approved_tools(&self, record: &Arc<ServerRecord>, listing: Option<Arc<Listing>>) -> Arc<Vec<ServerTool>> {
         self.counted.of(record, listing).tools.clone()
     }
 

@@ -115,7 +115,8 @@ impl ServerHub {
         tokio::spawn(async move { engine.servers_changed().await });
     }
 
-    fn keep_listing(&self, source: &str, key: &str) {
+    /// Keeps what a session listed.
+    pub fn keep_listing(&self, source: &str, key: &str) {
         let Some(status) = self.sessions.status(key) else { return };
         if let Some(version) = &status.version {
             self.book().negotiated(source, version);
