@@ -77,7 +77,8 @@ pub(crate) async fn run(args: DaemonArgs, context: &Context) -> Result<Exit, Fai
 async fn begin(args: &DaemonArgs, context: &Context, secret_store: SecretChoice) -> Result<Running, RpcError> {
     let home = context.home().map_err(|error| RpcError::from(&error))?;
     let idle_exit_ms = args.idle_exit_ms.and_then(|IdleExit(ms)| ms);
-    let children = ChildSetup { keeper: own_binary(), environment: context.environment.for_children(), descriptors: None };
+    let children =
+        ChildSetup { keeper: own_binary(), environment: context.environment.for_children(), descriptors: None };
     start(Config { home, secret_store, idle_exit_ms, children }).await
 }
 

@@ -69,7 +69,11 @@ impl Child {
     ///
     /// # Errors
     /// Why it cannot be started, as a sentence that names the command and, where it was looked for, the searched path (M55).
-    pub fn start(setup: &ChildSetup, command: &ChildCommand, diagnostics: Diagnostics) -> Result<(Self, Pipes), String> {
+    pub fn start(
+        setup: &ChildSetup,
+        command: &ChildCommand,
+        diagnostics: Diagnostics,
+    ) -> Result<(Self, Pipes), String> {
         let environment = environment_of(setup, command);
         let program = find(&command.command, environment.get(OsStr::new("PATH")))?;
         let mut started = match &setup.keeper {

@@ -123,6 +123,14 @@ impl Session {
         })
     }
 
+    /// What the server calls itself, where it says.
+    #[must_use]
+    pub fn server_name(&self) -> Option<String> {
+        let info = self.peer.peer_info()?.server_info.clone()?;
+        let names = info.title.into_iter().chain([info.name]);
+        names.map(|name| name.trim().to_owned()).find(|name| !name.is_empty())
+    }
+
     /// The version of the protocol both speak.
     #[must_use]
     pub fn version(&self) -> &str {
@@ -311,10 +319,8 @@ fn lifecycle(known: Option<&str>) -> ClientLifecycleMode {
 }
 
 fn not_begun(error: &ClientInitializeError) -> NotBegun {
-    let has_hung_up = matches!(
-        error,
-        ClientInitializeError::ConnectionClosed(_) | ClientInitializeError::TransportError { .. }
-    );
+    let has_hung_up =
+        matches!(error, ClientInitializeError::ConnectionClosed(_) | ClientInitializeError::TransportError { .. });
     let reason = match error {
         ClientInitializeError::ConnectionClosed(_) => "it hung up during initialize".to_owned(),
         ClientInitializeError::JsonRpcError(error) => format!("initialize was refused: {}", error.message),

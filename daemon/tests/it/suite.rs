@@ -57,7 +57,9 @@ async fn over_a_socket(topic: &str, name: &str) {
         secret_store: SecretChoice::File,
         idle_exit_ms: None,
         children: Default::default(),
-    }).await.unwrap();
+    })
+    .await
+    .unwrap();
     play(topic, name, Arc::new(Listening { running, home })).await;
 }
 

@@ -24,7 +24,8 @@ fn silent() -> Server {
 
 #[tokio::test]
 async fn app_8_an_in_process_session_lists_and_calls_and_declares_no_capability() {
-    let (world, server) = (World::new(), Server::with_tools(vec![tool("echo")], |_| vec![Does::Answers(text("hello"))]));
+    let (world, server) =
+        (World::new(), Server::with_tools(vec![tool("echo")], |_| vec![Does::Answers(text("hello"))]));
     let session = soon(world.sessions.open(&launch("good", &server))).await.unwrap();
     assert_eq!(session.listing().0.tools[0].name, "echo");
     let result = soon(session.call(call("echo"), &Signs::ignored())).await.unwrap();
@@ -48,7 +49,9 @@ async fn m13_lines_that_are_no_messages_are_skipped_counted_and_kept_from_the_mo
     let server = Server::new(move |message| {
         let mut does = junk(message);
         let answer = match message["method"].as_str() {
-            Some("initialize") => json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": { "name": "noisy", "version": "1" } }),
+            Some("initialize") => {
+                json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": { "name": "noisy", "version": "1" } })
+            }
             Some("tools/list") => json!({ "tools": [tool("echo")] }),
             Some("tools/call") => text("through"),
             _ => return Vec::new(),
@@ -81,7 +84,8 @@ async fn m15_notifications_nobody_knows_and_odd_ones_do_no_harm() {
 #[tokio::test]
 async fn m57_an_id_that_comes_back_as_text_is_the_same_and_other_answers_are_counted() {
     let server = Server::with_tools(vec![tool("echo")], |message| {
-        let answer = |id: Value| Does::Writes(json!({ "jsonrpc": "2.0", "id": id, "result": text("mine") }).to_string());
+        let answer =
+            |id: Value| Does::Writes(json!({ "jsonrpc": "2.0", "id": id, "result": text("mine") }).to_string());
         let id = message["id"].to_string();
         vec![answer(json!(9_999)), answer(json!(id)), answer(json!(id))]
     });
@@ -232,7 +236,9 @@ async fn an_answer_that_cannot_be_represented_fails_its_call_at_once() {
     let world = World::new();
     let server = Server::with_tools(vec![tool("odd")], |message| {
         let id = &message["id"];
-        vec![Does::Writes(format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"content\":[{{\"type\":\"text\",\"text\":\"\\ud800\"}}]}}}}"))]
+        vec![Does::Writes(format!(
+            "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"content\":[{{\"type\":\"text\",\"text\":\"\\ud800\"}}]}}}}"
+        ))]
     });
     let session = soon(world.sessions.open(&launch("odd", &server))).await.unwrap();
     let outcome = soon(session.call(call("odd"), &Signs::ignored())).await;

@@ -25,7 +25,8 @@ async fn m26_a_changed_list_is_taken_in() {
     let now = changed.clone();
     let server = Server::new(move |message| match message["method"].as_str() {
         Some("tools/list") => {
-            let tools = if now.load(Ordering::SeqCst) == 0 { [tool("t1"), tool("t3")] } else { [tool("t2"), tool("t3")] };
+            let tools =
+                if now.load(Ordering::SeqCst) == 0 { [tool("t1"), tool("t3")] } else { [tool("t2"), tool("t3")] };
             vec![Does::Answers(json!({ "tools": tools }))]
         }
         _ => Vec::new(),

@@ -48,7 +48,13 @@ pub(super) fn launch(key: &str, server: &Server) -> Launch {
 /// A call of a tool.
 pub(super) fn call(tool: &str) -> Outgoing {
     let arguments = Map::from_iter([("text".to_owned(), json!("hello"))]);
-    Outgoing { tool: tool.to_owned(), arguments, call_id: "call-1".to_owned(), silence_ms: 5_000, ceiling_ms: 1_800_000 }
+    Outgoing {
+        tool: tool.to_owned(),
+        arguments,
+        call_id: "call-1".to_owned(),
+        silence_ms: 5_000,
+        ceiling_ms: 1_800_000,
+    }
 }
 
 /// A tool as servers list it.
@@ -73,5 +79,7 @@ pub(super) async fn until(what: &str, mut is_so: impl FnMut() -> bool) {
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(20), waiting).await.unwrap_or_else(|_| panic!("it never came that {what}"));
+    tokio::time::timeout(Duration::from_secs(20), waiting)
+        .await
+        .unwrap_or_else(|_| panic!("it never came that {what}"));
 }

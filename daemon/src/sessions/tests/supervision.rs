@@ -67,7 +67,10 @@ async fn k15_a_server_that_fails_is_left_alone_for_ever_longer_and_comes_back() 
     let (world, launch) = (World::new(), launch("ill", &server));
     for pause in [1_000, 2_000, 4_000] {
         let before = server.connections();
-        assert_eq!(soon(world.sessions.open(&launch)).await.err().unwrap().reason, "initialize was refused: no database");
+        assert_eq!(
+            soon(world.sessions.open(&launch)).await.err().unwrap().reason,
+            "initialize was refused: no database"
+        );
         assert_eq!(server.connections(), before + 1);
         world.advance(pause - 1);
         assert!(soon(world.sessions.open(&launch)).await.is_err());
@@ -108,7 +111,11 @@ async fn m34_a_server_that_ends_when_a_call_is_taken_back_is_there_for_the_next(
     let other = tokio::spawn(async move { other.call(call("wait"), &Signs::ignored()).await });
     server.hears("tools/call", 3).await;
     stopped.abort();
-    assert_eq!(soon(other).await.unwrap(), Err(CallFailure::OutcomeUnknown), "it went, and nobody makes the call again");
+    assert_eq!(
+        soon(other).await.unwrap(),
+        Err(CallFailure::OutcomeUnknown),
+        "it went, and nobody makes the call again"
+    );
     let session = soon(world.sessions.open(&launch)).await.unwrap();
     assert_eq!(soon(session.call(call("echo"), &Signs::ignored())).await, Ok(text("hello")));
     assert_eq!(server.heard("tools/call").len(), 4);

@@ -38,6 +38,9 @@ pub trait ServerClients: Send + Sync {
     /// What the server said last, in this life of the daemon. Never waits.
     fn listed(&self, server: &ServerId) -> Option<Arc<Listing>>;
 
+    /// What a server calls itself, once it is open.
+    fn own_name<'a>(&'a self, server: &'a ServerId) -> BoxFuture<'a, Option<String>>;
+
     /// How the connection stands. Never waits.
     fn connection(&self, server: &ServerId) -> Connection;
 

@@ -28,8 +28,6 @@ pub struct ListedTool {
 /// What a server said when it was asked for its tools.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Listing {
-    /// What the server calls itself.
-    pub server_name: Option<String>,
     /// Its tools, in its order.
     pub tools: Vec<ListedTool>,
     /// Entries that could not be read as a tool at all, or were beyond a bound of the session.

@@ -37,7 +37,7 @@ pub(crate) fn with_schema(name: &str, schema: Value) -> ListedTool {
 }
 
 pub(crate) fn listing(tools: impl IntoIterator<Item = ListedTool>) -> Listing {
-    Listing { server_name: None, tools: tools.into_iter().collect(), ignored: 0 }
+    Listing { tools: tools.into_iter().collect(), ignored: 0 }
 }
 
 /// A server and what is decided about it, as the catalogue keeps it.
