@@ -16,7 +16,7 @@ use crate::{
     peer::Clients,
     secrets::Secrets,
     store::{Progress, Store},
-    tools::{ask_user, schema::SchemaCache, tool_search},
+    tools::{ask_user, policy::RuleCache, schema::SchemaCache, tool_search},
 };
 
 /// The seams a daemon is made of.
@@ -63,6 +63,7 @@ impl Parts {
             app_tools: vec![Arc::new(ask_user::tool()), Arc::new(tool_search::tool())],
             changes: Arc::new(move |kind: DataKind, id: &str| told.changed(&[kind], &[id.to_owned()], None)),
             gauges: Gauges::default(),
+            rules: RuleCache::default(),
             schemas: SchemaCache::default(),
             quieter: quieter.clone(),
         });

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use ropewalk_protocol::{EndpointId, Policy, PolicyDecision, ProjectId, RunId, ThreadId, Timestamp, Tool, ToolState};
+use ropewalk_protocol::{EndpointId, Policy, PolicyDecision, RunId, Tool, ToolState};
 
 use super::room;
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
         tools::{Candidate, left_out},
     },
     domain::World as _,
-    engine::{Shared, Turn},
+    engine::Turn,
     models::ToolDefinition,
     tools::{
         Effective, Seen, ToolSpec,
@@ -59,7 +59,7 @@ fn of_endpoint(turn: &Turn<'_>, endpoint: Option<&EndpointId>, pinned: &[String]
     let snapshot = turn.shared.catalogue.snapshot();
     let settings = &snapshot.settings;
     let thread = &turn.state().thread;
-    let rules = rules(turn.shared, &thread.project_id, &thread.thread_id, turn.at());
+    let rules = turn.shared.rules_of(&thread.project_id, &thread.thread_id);
     let asking = Asking {
         project_id: &thread.project_id,
         thread_id: &thread.thread_id,
@@ -100,11 +100,6 @@ fn of_endpoint(turn: &Turn<'_>, endpoint: Option<&EndpointId>, pinned: &[String]
     let budget = room.map_or(u64::MAX, |room| room.budgets.tools);
     toolbox.leave_out(&turn.shared.gauges, budget, pinned);
     toolbox
-}
-
-/// The rules that hold for a thread.
-pub fn rules(shared: &Shared, project: &ProjectId, thread: &ThreadId, now: Timestamp) -> Vec<Arc<Policy>> {
-    shared.catalogue.snapshot().policies_for(project, thread, now).cloned().collect()
 }
 
 impl Toolbox {
