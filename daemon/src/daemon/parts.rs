@@ -61,6 +61,7 @@ impl Parts {
             catalogue: catalogue.clone(),
             models: self.models.clone(),
             app_tools: vec![Arc::new(ask_user::tool()), Arc::new(tool_search::tool())],
+            servers: OnceLock::new(),
             changes: Arc::new(move |kind: DataKind, id: &str| told.changed(&[kind], &[id.to_owned()], None)),
             gauges: Gauges::default(),
             rules: RuleCache::default(),

@@ -16,6 +16,7 @@ use crate::{
         ToolSpec,
         policy::{RuleCache, RuleSet},
         schema::SchemaCache,
+        servers::Servers,
     },
 };
 
@@ -36,8 +37,11 @@ pub struct Shared {
     pub catalogue: Arc<Catalogue>,
     /// Makes models of endpoints.
     pub models: Arc<dyn ModelFactory>,
-    /// The tools of every run that are not a client's.
+    /// The tools of every run that the engine carries out itself.
     pub app_tools: Vec<Arc<ToolSpec>>,
+    /// The servers that speak MCP. Some of their tools act on runs, so that they need the engine first: they come when it is
+    /// made, and until then there are none (APP-15).
+    pub servers: OnceLock<Arc<dyn Servers>>,
     /// Told whenever anything lists show has changed, with kind and id.
     pub changes: TellsChanges,
     /// What was learned of models in this life.

@@ -2,7 +2,7 @@
 
 use std::{collections::HashSet, sync::LazyLock};
 
-use ropewalk_protocol::{InputAnswer, Outcome, Problem, Question, QuestionAnswer};
+use ropewalk_protocol::{InputAnswer, Outcome, Problem, Question, QuestionAnswer, SourceKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -17,6 +17,12 @@ mod tests;
 
 /// Its name at its source.
 pub const NAME: &str = "ask_user";
+
+/// Whether a tool is this one.
+#[must_use]
+pub fn is_ask_user(tool: &ToolSpec) -> bool {
+    tool.source_kind == SourceKind::App && tool.name == NAME
+}
 
 /// Questions of one call.
 pub const QUESTIONS: usize = 5;

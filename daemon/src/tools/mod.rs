@@ -4,7 +4,8 @@
 //! stand beside the daemon's own ([`ask_user`], [`tool_search`]) as [`ToolSpec`]s. For a call, [`policy`] says what the
 //! rules say of the tool, [`arguments`] reads what the model wrote, [`repair`] mends two slips, [`schema`] checks, and
 //! [`summary`] says in a line what it is about. [`answers`], [`results`] and [`media`] check what comes back, and [`budget`]
-//! cuts it. [`path`] strings them together, and [`ToolSource`] is where calls go. [`texts`] holds every bad end a call can
+//! cuts it. [`path`] strings them together, and [`ToolSource`] is where calls go; [`servers`] is how runs reach the sources that
+//! speak MCP. [`texts`] holds every bad end a call can
 //! have and what the model is told of it. [`json`] is how all of them read JSON.
 
 use std::{borrow::Cow, sync::Arc};
@@ -32,6 +33,7 @@ pub mod policy;
 pub mod repair;
 pub mod results;
 pub mod schema;
+pub mod servers;
 mod source;
 pub mod summary;
 #[cfg(test)]

@@ -90,6 +90,8 @@ pub trait Desk: Send + Sync {
     fn calls_of(&self, tool: &ToolSpec) -> u64;
     /// How long a call of a tool may be silent.
     fn silence_ms(&self, tool: &ToolSpec, effective: &Effective) -> u64;
+    /// How long a call may take in all.
+    fn ceiling_ms(&self) -> u64;
     /// The schema of a tool's arguments, ready.
     fn schema(&self, tool: &ToolSpec) -> Option<Arc<Schema>>;
     /// Asks a person, and waits for the decision.
@@ -106,6 +108,10 @@ pub trait Desk: Send + Sync {
     /// Whether the model was not told of a tool, because its definition did not fit into the request.
     fn is_left_out(&self, _: &ToolSpec) -> bool {
         false
+    }
+    /// Why a tool cannot be called whatever anybody decides, where that is so.
+    fn unusable(&self, _: &ToolSpec) -> Option<CallFailure> {
+        None
     }
     /// How many tokens of a result may enter the model's context, where its window is known.
     fn result_tokens(&self) -> Option<u64> {
@@ -159,7 +165,8 @@ async fn stages<D: Desk>(desk: &D, call: &ModelToolCall, seen: &mut Seen) -> Res
         return Err(denied_by(&denied));
     }
     let call_id = call.call_id.clone();
-    let source_call = SourceCall { walked: Walked(()), call_id, tool: tool.clone(), arguments, silence_ms };
+    let ceiling_ms = desk.ceiling_ms();
+    let source_call = SourceCall { walked: Walked(()), call_id, tool: tool.clone(), arguments, silence_ms, ceiling_ms };
     Ok(desk.source(&tool).call(source_call).await?)
 }
 
@@ -181,6 +188,9 @@ async fn allowed<D: Desk>(desk: &D, call: &ModelToolCall, seen: &mut Seen) -> Re
     loop {
         seen.tool = Some(tool.clone());
         let decision = by_rules(desk, &tool, &desk.effective(&tool))?;
+        if let Some(failure) = desk.unusable(&tool) {
+            return Err(failure.into());
+        }
         let arguments = arguments(desk, &tool, call, seen)?;
         let line = summary(tool.label(), &arguments, &tool.input_schema);
         seen.summary = Some(line.clone());

@@ -22,6 +22,8 @@ pub struct SourceCall {
     pub arguments: Map<String, Value>,
     /// How long it may be silent.
     pub silence_ms: u64,
+    /// How long it may take in all, whatever signs of life there are.
+    pub ceiling_ms: u64,
 }
 
 /// What a source gives back.

@@ -40,6 +40,14 @@ pub enum CallFailure {
     ToolUnwired,
     /// The client that holds the tool's handler has gone, and the call was never sent.
     OwnerAway,
+    /// The tool or its server cannot be used now, and the call was never sent.
+    Unavailable {
+        /// Which kind of trouble: `server_offline`, `tool_blocked`, `tool_quarantined`, `tool_gone`, `request_too_large`,
+        /// `reauth_required`.
+        code: &'static str,
+        /// What is wrong, as a sentence that names the server.
+        reason: String,
+    },
     /// A rule denies it.
     ToolDenied {
         /// Where that rule is.
@@ -129,6 +137,7 @@ impl CallFailure {
             Self::ToolLeftOut => "tool_left_out",
             Self::ToolUnwired => "tool_unwired",
             Self::OwnerAway => "owner_away",
+            Self::Unavailable { code, .. } => code,
             Self::ToolDenied { .. } => "tool_denied",
             Self::Declined { .. } | Self::DeclinedBefore { .. } => "declined",
             Self::CallLimit { .. } => "call_limit",
@@ -205,6 +214,9 @@ impl CallFailure {
             Self::OwnerAway => format!(
                 "The program that carries out {tool} is not connected, so it was not called. Go on without it, or say that it is missing."
             ),
+            Self::Unavailable { reason, .. } => {
+                format!("{tool} was not called. {reason} Go on without it, or say that it is missing.")
+            }
             Self::ToolDenied { level } => {
                 format!("A rule of {} denies {tool}. Do not try it again.", place(*level))
             }

@@ -13,8 +13,10 @@ use super::{
     app_tools::AppSource,
     before::{self, Before, calls_so_far},
     client_call::ClientSource,
+    getting_ready,
     report::{Over, Reporter},
     room,
+    server_call::ServerSource,
     toolbox::{self, Toolbox},
     waiting::{self, Asking, Now},
 };
@@ -23,9 +25,10 @@ use crate::{
     domain::{Refusals, World},
     engine::live::Claim,
     tools::{
-        CallFailure, Effective, Schema, ToolSource, ToolSpec,
+        CallFailure, Effective, Schema, ToolSource, ToolSpec, ask_user,
         path::{Ask, DENY, Desk, ModelToolCall, Refused},
         policy::{self, AGENT, RuleSet},
+        tool_search::is_tool_search,
     },
 };
 
@@ -42,6 +45,7 @@ pub struct RunDesk<'a> {
     before: Before,
     clients: ClientSource<'a>,
     app: AppSource<'a>,
+    servers: ServerSource<'a>,
     approval_ms: Mutex<Option<u64>>,
     stopped_by: Mutex<Option<By>>,
 }
@@ -50,13 +54,13 @@ impl<'a> RunDesk<'a> {
     /// A desk with the tools and rules as they are now.
     pub async fn open(reporter: &'a Reporter, call: &ModelToolCall) -> Result<Self, Over> {
         let (call_id, name) = (call.call_id.clone(), call.name.clone());
-        let ((toolbox, room), project_id, unattended, calls_so_far, refusals, before) = reporter
+        let ((toolbox, room, place), project_id, unattended, calls_so_far, refusals, before) = reporter
             .look(move |turn, run_id| {
                 let run = turn.state().runs.get(run_id);
                 let endpoint_id = run.map(|run| &run.run.endpoint_id);
                 let room = endpoint_id.and_then(|id| room::room_of(turn.shared, id));
                 (
-                    (toolbox::of_run(turn, run_id), room),
+                    (toolbox::of_run(turn, run_id), room, getting_ready::place(turn, run_id)),
                     turn.state().thread.project_id.clone(),
                     run.map(|run| run.run.unattended).unwrap_or_default(),
                     run.map_or(1, |run| calls_so_far(run, &call_id, &name)),
@@ -65,11 +69,13 @@ impl<'a> RunDesk<'a> {
                 )
             })
             .await?;
+        let place = place.ok_or(Over)?;
         let settings = reporter.shared().catalogue.snapshot().settings.clone();
         Ok(Self {
             reporter,
             clients: ClientSource { reporter, ceiling_ms: toolbox.ceiling_ms() },
             app: AppSource { reporter, unattended, input_ms: settings.input_ms },
+            servers: ServerSource { reporter, place },
             ceiling_ms: toolbox.ceiling_ms(),
             result_tokens: room.filter(|room| room.is_enforced).map(|room| room.budgets.result),
             toolbox: Mutex::new(toolbox),
@@ -291,6 +297,10 @@ impl Desk for RunDesk<'_> {
         tool.silence_ms(effective, self.ceiling_ms)
     }
 
+    fn ceiling_ms(&self) -> u64 {
+        self.ceiling_ms
+    }
+
     fn schema(&self, tool: &ToolSpec) -> Option<Arc<Schema>> {
         self.reporter.shared().schemas.ready(&tool.digest, &tool.input_schema)
     }
@@ -351,6 +361,10 @@ impl Desk for RunDesk<'_> {
         !self.before.is_decided && self.toolbox().is_left_out(&tool.flat_name)
     }
 
+    fn unusable(&self, tool: &ToolSpec) -> Option<CallFailure> {
+        self.toolbox().unusable(&tool.flat_name)
+    }
+
     fn result_tokens(&self) -> Option<u64> {
         self.result_tokens
     }
@@ -376,7 +390,8 @@ impl Desk for RunDesk<'_> {
     fn source(&self, tool: &ToolSpec) -> &dyn ToolSource {
         match tool.source_kind {
             SourceKind::Client => &self.clients,
-            SourceKind::App | SourceKind::Files | SourceKind::Mcp => &self.app,
+            SourceKind::App if is_tool_search(tool) || ask_user::is_ask_user(tool) => &self.app,
+            SourceKind::App | SourceKind::Files | SourceKind::Mcp => &self.servers,
         }
     }
 }

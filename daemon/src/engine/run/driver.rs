@@ -4,7 +4,9 @@ use ropewalk_protocol::{By, ByKind, ItemBody, RunId, RunStatus};
 
 use super::{
     desk::RunDesk,
-    gate, loops,
+    gate,
+    getting_ready::{self, Told},
+    loops,
     report::{Over, Reporter},
     shortfall::Shortfalls,
     step::{self, Stepped},
@@ -35,11 +37,12 @@ impl Driver {
     }
 
     async fn steps(&self, mut calls: Vec<ModelToolCall>) -> Result<(), Over> {
-        let mut shortfalls = Shortfalls::default();
+        let (mut shortfalls, mut told) = (Shortfalls::default(), Told::default());
         loop {
             if !calls.is_empty() {
                 self.calls(calls).await?;
             }
+            getting_ready::get_ready(&self.reporter, &mut told).await?;
             match step::step(&self.reporter, &mut shortfalls).await? {
                 Stepped::Calls(next) => calls = next,
                 Stepped::Ended => return Ok(()),

@@ -4,6 +4,10 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use ropewalk_protocol::{EndpointId, Policy, PolicyDecision, RunId, Tool, ToolState};
 
+mod server_tools;
+
+pub use server_tools::needed_sources;
+
 use super::room;
 use crate::{
     context::{
@@ -15,7 +19,7 @@ use crate::{
     engine::Turn,
     models::ToolDefinition,
     tools::{
-        Effective, Seen, ToolSpec,
+        CallFailure, Effective, Seen, ToolSpec,
         policy::{AGENT, Asking, covers, effective},
         tool_search::is_tool_search,
     },
@@ -60,13 +64,7 @@ fn of_endpoint(turn: &Turn<'_>, endpoint: Option<&EndpointId>, pinned: &[String]
     let settings = &snapshot.settings;
     let thread = &turn.state().thread;
     let rules = turn.shared.rules_of(&thread.project_id, &thread.thread_id);
-    let asking = Asking {
-        project_id: &thread.project_id,
-        thread_id: &thread.thread_id,
-        principal: &AGENT,
-        connection: None,
-        now: turn.at(),
-    };
+    let asking = asking(turn);
     let mut entries: Vec<Entry> = turn
         .shared
         .app_tools
@@ -94,12 +92,26 @@ fn of_endpoint(turn: &Turn<'_>, endpoint: Option<&EndpointId>, pinned: &[String]
             });
         }
     }
+    entries.extend(server_tools::entries(turn));
+    server_tools::quarantine_clashes(&mut entries);
     entries.sort_by(|a, b| a.spec.flat_name.cmp(&b.spec.flat_name));
     let mut toolbox = Toolbox { entries, left_out: BTreeSet::new(), ceiling_ms: settings.tool_ceiling_ms };
     let room = endpoint.and_then(|id| room::room_of(turn.shared, id)).filter(|room| room.is_enforced);
     let budget = room.map_or(u64::MAX, |room| room.budgets.tools);
     toolbox.leave_out(&turn.shared.gauges, budget, pinned);
     toolbox
+}
+
+/// A run's own agent, in the thread of a turn.
+fn asking<'a>(turn: &'a Turn<'_>) -> Asking<'a> {
+    let thread = &turn.state().thread;
+    Asking {
+        project_id: &thread.project_id,
+        thread_id: &thread.thread_id,
+        principal: &AGENT,
+        connection: None,
+        now: turn.at(),
+    }
 }
 
 impl Toolbox {
@@ -139,6 +151,11 @@ impl Toolbox {
     pub fn left_out(&self) -> Vec<Arc<ToolSpec>> {
         let entries = self.entries.iter().filter(|entry| self.is_left_out(&entry.spec.flat_name));
         entries.map(|entry| entry.spec.clone()).collect()
+    }
+
+    /// Why a tool cannot be called whatever anybody decides.
+    pub fn unusable(&self, flat_name: &str) -> Option<CallFailure> {
+        self.entries.iter().find(|entry| entry.spec.flat_name == flat_name).and_then(server_tools::unusable)
     }
 
     /// The tool of a model-facing name.
