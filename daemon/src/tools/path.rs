@@ -64,14 +64,6 @@ pub struct Ask<'a> {
 #[derive(Debug)]
 pub struct Walked(());
 
-#[cfg(test)]
-impl Walked {
-    /// For the test of a source, which has no run.
-    pub(crate) const fn in_test() -> Self {
-        Self(())
-    }
-}
-
 /// What the path needs of the run it serves.
 pub trait Desk: Send + Sync {
     /// The tool of a model-facing name.
@@ -208,7 +200,10 @@ async fn allowed<D: Desk>(desk: &D, call: &ModelToolCall, seen: &mut Seen) -> Re
         desk.look_again().await?;
         let now = find(desk, &call.name)?;
         if now.digest == tool.digest && now.owner == tool.owner {
-            return Ok(Allowed { tool, arguments, decision });
+            return match desk.unusable(&now) {
+                Some(failure) => Err(Refused { decision: Some(decision), failure }),
+                None => Ok(Allowed { tool, arguments, decision }),
+            };
         }
         tool = now;
     }
