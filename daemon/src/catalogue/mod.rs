@@ -16,6 +16,7 @@ mod expiry;
 mod facts;
 mod grants;
 mod keeper;
+mod pinning;
 mod policies;
 mod projects;
 mod refusal;
@@ -46,6 +47,7 @@ use crate::{
 pub use choice::NoEndpoint;
 pub use document::rows_of;
 pub use facts::{Outlived, buried_in};
+pub use pinning::SeenTool;
 pub use policies::is_listed;
 pub use refusal::Refusal;
 pub use removal::{Burial, DoomedProject};

@@ -48,28 +48,6 @@ impl Catalogue {
         .await
     }
 
-    /// Gives an `allow` on a tool that was never seen the digest the tool has now that it is. A rule that has a
-    /// digest, or was changed meanwhile, is left alone and answered as it is.
-    ///
-    /// # Errors
-    /// When there is no such rule, or the store fails.
-    pub async fn pin_digest(self: &Arc<Self>, id: &PolicyId, digest: String) -> Result<Policy, Refusal> {
-        let (id, tools) = (id.clone(), self.tool_lookup());
-        let pinned = self.change(Caller::default(), move |snapshot, moment| {
-            let policy = existing_policy(snapshot, &id)?;
-            let mut policy = (**policy).clone();
-            match &mut policy.tool {
-                Some(tool) if policy.decision == PolicyDecision::Allow && tool.digest.is_none() => {
-                    tool.digest = Some(digest);
-                }
-                _ => return Ok(Decision::nothing(PolicyChanged { policy, replayed: false })),
-            }
-            policy.revision += 1;
-            Ok(put(snapshot, moment, policy, tools))
-        });
-        Ok(pinned.await?.policy)
-    }
-
     /// Takes a rule back.
     ///
     /// # Errors
@@ -108,11 +86,11 @@ pub fn is_listed(policy: &Policy, filter: &PolicyListParams) -> bool {
         && (filter.source.is_none() || source() == filter.source.as_ref())
 }
 
-fn existing_policy<'a>(snapshot: &'a Snapshot, id: &PolicyId) -> Result<&'a Arc<Policy>, Refusal> {
+pub(super) fn existing_policy<'a>(snapshot: &'a Snapshot, id: &PolicyId) -> Result<&'a Arc<Policy>, Refusal> {
     snapshot.policies.get(id).ok_or_else(|| Refusal::not_found("policy", id))
 }
 
-fn put(
+pub(super) fn put(
     snapshot: &Snapshot,
     moment: &Moment<'_>,
     policy: Policy,

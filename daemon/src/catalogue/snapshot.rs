@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, ops::Bound, sync::Arc};
 
 use ropewalk_protocol::{
     Endpoint, EndpointId, Grant, GrantId, Policy, PolicyId, PolicyLevel, Project, ProjectId, Provider, SecretStore,
-    ServerId, Settings, ThreadId, Timestamp,
+    ServerId, Settings, ThreadId,
 };
 
 use super::{
@@ -136,20 +136,12 @@ impl Snapshot {
         beyond(&self.endpoints, after)
     }
 
-    /// The rules that hold for a thread of a project at one moment, at all levels, in no order that means anything.
-    pub fn policies_for(
-        &self,
-        project: &ProjectId,
-        thread: &ThreadId,
-        now: Timestamp,
-    ) -> impl Iterator<Item = &Arc<Policy>> {
-        self.policies.values().filter(move |policy| {
-            let here = match policy.level {
-                PolicyLevel::Global => true,
-                PolicyLevel::Project => policy.project_id.as_ref() == Some(project),
-                PolicyLevel::Thread => policy.thread_id.as_ref() == Some(thread),
-            };
-            here && policy.expires_at.is_none_or(|until| now < until)
+    /// The rules about a thread of a project, at all levels, expired ones included, in no order that means anything.
+    pub fn policies_for(&self, project: &ProjectId, thread: &ThreadId) -> impl Iterator<Item = &Arc<Policy>> {
+        self.policies.values().filter(move |policy| match policy.level {
+            PolicyLevel::Global => true,
+            PolicyLevel::Project => policy.project_id.as_ref() == Some(project),
+            PolicyLevel::Thread => policy.thread_id.as_ref() == Some(thread),
         })
     }
 }

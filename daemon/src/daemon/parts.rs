@@ -18,7 +18,7 @@ use crate::{
     peer::Clients,
     secrets::Secrets,
     store::{Progress, Store},
-    tools::{ask_user, schema::SchemaCache, servers::Servers, tool_search},
+    tools::{ask_user, policy::RuleCache, schema::SchemaCache, servers::Servers, tool_search},
 };
 
 /// The seams a daemon is made of.
@@ -66,6 +66,7 @@ impl Parts {
             servers: OnceLock::from(servers.clone() as Arc<dyn Servers>),
             changes: Arc::new(move |kind: DataKind, id: &str| told.changed(&[kind], &[id.to_owned()], None)),
             gauges: Gauges::default(),
+            rules: RuleCache::default(),
             schemas: SchemaCache::default(),
             quieter: quieter.clone(),
         });

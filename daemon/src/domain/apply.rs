@@ -96,9 +96,16 @@ impl ThreadState {
                 self.apply_step(run_id, |run| run.count(usage, *steps, *tool_calls));
             }
             Fact::Decided { run_id, call_id, decision, approval_ms } => {
+                let Some(call) = self.call_mut(run_id, call_id) else { return };
+                call.decision = Some(decision.clone());
+                call.approval_ms = *approval_ms;
+                if let Some(shown) = call.shown.clone() {
+                    self.with_run(run_id, |state| state.refusals.note(&shown, decision));
+                }
+            }
+            Fact::Shown { run_id, call_id, digest } => {
                 if let Some(call) = self.call_mut(run_id, call_id) {
-                    call.decision = Some(decision.clone());
-                    call.approval_ms = *approval_ms;
+                    call.shown = Some(digest.clone());
                 }
             }
             Fact::Begun { run_id, call_id } => {
@@ -294,6 +301,7 @@ impl ThreadState {
             done: !state.open_items.contains_key(&call.item_id),
             decision: None,
             approval_ms: None,
+            shown: None,
             is_begun: false,
         };
         batch.calls = calls.iter().map(begun).collect();

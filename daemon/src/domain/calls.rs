@@ -1,8 +1,8 @@
 //! The calls of a batch and how each gets its one result.
 
 use ropewalk_protocol::{
-    BlobRef, By, ByKind, CallDecision, CallError, CallId, CallTiming, Effect, InteractionId, InteractionKind, ItemBody,
-    ItemState, Part, Role, RunId, Severity,
+    BlobRef, By, ByKind, CallDecision, CallError, CallId, CallTiming, Effect, Interaction, InteractionId,
+    InteractionKind, ItemBody, ItemState, Part, Role, RunId, Severity,
 };
 use serde_json::Value;
 
@@ -59,6 +59,17 @@ impl Change<'_> {
     /// Remembers what was decided about a call.
     pub fn decide_call(&mut self, run_id: &RunId, call_id: &CallId, decision: CallDecision, approval_ms: Option<u64>) {
         self.fact(Fact::Decided { run_id: run_id.clone(), call_id: call_id.clone(), decision, approval_ms });
+    }
+
+    /// Remembers what a person is shown of a call.
+    pub fn show_call(&mut self, run_id: &RunId, call_id: &CallId, digest: String) {
+        self.fact(Fact::Shown { run_id: run_id.clone(), call_id: call_id.clone(), digest });
+    }
+
+    /// Voids the approval of a call that is another one than what was shown: nobody's answer counts any more.
+    pub fn void_approval(&mut self, call_id: &CallId) {
+        let is_meant = |open: &Interaction| open.call_id == *call_id && open.body.kind() == InteractionKind::Approval;
+        self.settle_open(is_meant, &By::of(ByKind::Daemon));
     }
 
     /// Stores the result of a call, and settles what is still open of it. With the last one of a batch its messages join

@@ -121,6 +121,15 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         approval_ms: Option<u64>,
     },
+    /// A person is asked about a call.
+    Shown {
+        /// The run.
+        run_id: RunId,
+        /// The call.
+        call_id: CallId,
+        /// Stands for the tool and the exact arguments that are shown: what the decision will be bound to.
+        digest: String,
+    },
     /// The daemon begins to make a call itself, whose effect it could not undo: from here on it may have happened.
     Begun {
         /// The run.

@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{
-    Allowance, AnsweredCall, BadEnd, ClientTool, Line, Link, ProviderParts, QueuedRun, Remarks, Repeats, RunInput,
-    Summary,
+    Allowance, AnsweredCall, BadEnd, ClientTool, Line, Link, ProviderParts, QueuedRun, Refusals, Remarks, Repeats,
+    RunInput, Summary,
 };
 
 /// Everything about a thread that decides what may happen next. Bounded: history is in the log.
@@ -103,6 +103,9 @@ pub struct RunState {
     /// What its calls have come to.
     #[serde(default)]
     pub repeats: Repeats,
+    /// What people have refused in it.
+    #[serde(default, skip_serializing_if = "Refusals::is_empty")]
+    pub refusals: Refusals,
     /// What counts against its budgets.
     #[serde(default)]
     pub allowance: Allowance,
@@ -143,6 +146,8 @@ pub struct BatchCall {
     pub decision: Option<CallDecision>,
     /// How long its approval was open.
     pub approval_ms: Option<u64>,
+    /// Stands for what a person was shown of it, where one was asked.
+    pub shown: Option<String>,
     /// Whether the daemon has begun to make it itself.
     pub is_begun: bool,
 }
@@ -267,6 +272,7 @@ impl RunState {
             repairs: 0,
             pinned: Vec::new(),
             repeats: Repeats::default(),
+            refusals: Refusals::default(),
             allowance: Allowance::default(),
             input: None,
             remarks: Remarks::default(),

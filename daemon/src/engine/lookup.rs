@@ -22,6 +22,8 @@ use crate::{
 
 /// Tool sets of other threads that are looked at when a rule of no thread is set.
 const TOOL_SETS: usize = 1_000;
+/// Projects whose servers are looked at then.
+const PROJECTS: usize = 100;
 /// Rows looked at in one go.
 const ROWS: usize = 10_000;
 
@@ -205,7 +207,19 @@ pub fn known_tools(shared: &Shared, thread: Option<&ThreadId>) -> Vec<Arc<ToolSp
         let Ok((owner, set)) = rows::tool_set(&key, &bytes) else { continue };
         tools.extend(set.tools.iter().map(|tool| Arc::new(ToolSpec::of_client(tool, &owner, silence_ms))));
     }
+    tools.extend(server_tools(shared, thread));
     tools
+}
+
+/// The tools of servers that one thread, or any project, has now.
+fn server_tools(shared: &Shared, thread: Option<&ThreadId>) -> Vec<Arc<ToolSpec>> {
+    let Some(servers) = shared.servers.get() else { return Vec::new() };
+    let of_thread = thread.map(|id| ThreadProjects::default().of(shared, id).ok().flatten());
+    let projects: Vec<ProjectId> = match of_thread {
+        Some(project) => project.into_iter().collect(),
+        None => shared.catalogue.snapshot().projects.keys().take(PROJECTS).cloned().collect(),
+    };
+    projects.iter().flat_map(|project| servers.tools(project)).map(|tool| tool.spec).collect()
 }
 
 /// The time of the newest id in the index, so that new ones do not go behind it.

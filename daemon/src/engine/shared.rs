@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use ropewalk_protocol::{DataKind, EndpointId, Thread, Timestamp};
+use ropewalk_protocol::{DataKind, EndpointId, ProjectId, Thread, ThreadId, Timestamp};
 use tokio::sync::Notify;
 
 use crate::{
@@ -12,7 +12,12 @@ use crate::{
     domain::World,
     models::ModelFactory,
     store::Store,
-    tools::{ToolSpec, schema::SchemaCache, servers::Servers},
+    tools::{
+        ToolSpec,
+        policy::{RuleCache, RuleSet},
+        schema::SchemaCache,
+        servers::Servers,
+    },
 };
 
 /// Told of a thing that lists show: its kind and its id.
@@ -41,6 +46,8 @@ pub struct Shared {
     pub changes: TellsChanges,
     /// What was learned of models in this life.
     pub gauges: Gauges,
+    /// The rules of threads, put together.
+    pub rules: RuleCache,
     /// Schemas that have been made ready.
     pub schemas: SchemaCache,
     /// Rung when a run ends or a client leaves, for the daemon's idle exit.
@@ -52,6 +59,13 @@ impl Shared {
     #[must_use]
     pub fn began_at(&self) -> Timestamp {
         *self.began_at.get_or_init(|| self.clock.now())
+    }
+
+    /// The rules that are there for a thread of a project now, expired ones included.
+    #[must_use]
+    pub fn rules_of(&self, project: &ProjectId, thread: &ThreadId) -> Arc<RuleSet> {
+        let snapshot = self.catalogue.snapshot();
+        self.rules.of(thread, snapshot.generation, || snapshot.policies_for(project, thread).cloned().collect())
     }
 }
 

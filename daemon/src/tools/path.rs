@@ -1,18 +1,22 @@
-//! The one path of every tool call. Nothing else makes one.
+//! The one path of every tool call. Nothing else makes one: a source takes a [`SourceCall`], and only this file can.
 //!
 //! ```text
-//! name → identity → policy → repair → schema → approval → call → result check → budget → record
+//! name → identity → policy → repair → schema → approval → policy → call → result check → budget → record
 //! ```
+//!
+//! The rules have the first word, and a `deny` has the last: between the first and the call a person may have been asked, and
+//! meanwhile somebody may have forbidden it (K24).
 
 use std::sync::Arc;
 
 use ropewalk_protocol::{BlobRef, CallDecision, CallId, DecidedVia, PolicyDecision};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::{
     CallFailure, Effective, SourceCall, SourceResult, ToolSource, ToolSpec,
     arguments::parse_arguments,
     budget::{cut_content, is_cut},
+    digest::exact_digest,
     names::near_names,
     repair::repair,
     results::whole_text,
@@ -20,6 +24,9 @@ use super::{
     summary::summary,
 };
 use crate::domain::CallEnd;
+
+/// The word of a rule that forbids a call, as a decision.
+pub const DENY: &str = "deny";
 
 /// A call as the model made it.
 #[derive(Clone, Debug)]
@@ -49,7 +56,13 @@ pub struct Ask<'a> {
     pub original: Option<&'a Map<String, Value>>,
     /// One line for the prompt.
     pub summary: &'a str,
+    /// Stands for the tool and the exact arguments: what the decision is bound to.
+    pub digest: &'a str,
 }
+
+/// Proof that a call has come along the path. Its maker is private to this file.
+#[derive(Debug)]
+pub struct Walked(());
 
 /// What the path needs of the run it serves.
 pub trait Desk: Send + Sync {
@@ -59,6 +72,12 @@ pub trait Desk: Send + Sync {
     fn names(&self) -> Vec<String>;
     /// What the rules say of a tool at this moment.
     fn effective(&self, tool: &ToolSpec) -> Effective;
+    /// The rules that deny a tool right before its call is made, whatever was decided before.
+    fn denied(&self, tool: &ToolSpec) -> Option<Effective>;
+    /// The decision of a person who has refused exactly this call in this run already, so that nobody is asked again (K12).
+    fn refused_before(&self, _: &str) -> Option<CallDecision> {
+        None
+    }
     /// How often the run has called a tool, this call included.
     fn calls_of(&self, tool: &ToolSpec) -> u64;
     /// How long a call of a tool may be silent.
@@ -134,8 +153,12 @@ async fn stages<D: Desk>(desk: &D, call: &ModelToolCall, seen: &mut Seen) -> Res
     desk.decided(&call.call_id, decision);
     let silence_ms = desk.silence_ms(&tool, &desk.effective(&tool));
     desk.begins(&tool, &call.call_id).await?;
+    if let Some(denied) = desk.denied(&tool) {
+        return Err(denied_by(&denied));
+    }
     let call_id = call.call_id.clone();
-    let source_call = SourceCall { call_id, tool: tool.clone(), arguments, silence_ms, ceiling_ms: desk.ceiling_ms() };
+    let ceiling_ms = desk.ceiling_ms();
+    let source_call = SourceCall { walked: Walked(()), call_id, tool: tool.clone(), arguments, silence_ms, ceiling_ms };
     Ok(desk.source(&tool).call(source_call).await?)
 }
 
@@ -166,13 +189,21 @@ async fn allowed<D: Desk>(desk: &D, call: &ModelToolCall, seen: &mut Seen) -> Re
         if let Some(decision) = decision {
             return Ok(Allowed { tool, arguments, decision });
         }
+        let digest = call_digest(&tool, &arguments);
+        if let Some(decision) = desk.refused_before(&digest) {
+            let failure = CallFailure::DeclinedBefore { note: decision.note.clone() };
+            return Err(Refused { decision: Some(decision), failure });
+        }
         let original = seen.repaired.as_ref().map(|(_, original)| original);
-        let ask = Ask { call, tool: &tool, arguments: &arguments, original, summary: &line };
+        let ask = Ask { call, tool: &tool, arguments: &arguments, original, summary: &line, digest: &digest };
         let decision = desk.approve(ask).await?;
         desk.look_again().await?;
         let now = find(desk, &call.name)?;
         if now.digest == tool.digest && now.owner == tool.owner {
-            return Ok(Allowed { tool, arguments, decision });
+            return match desk.unusable(&now) {
+                Some(failure) => Err(Refused { decision: Some(decision), failure }),
+                None => Ok(Allowed { tool, arguments, decision }),
+            };
         }
         tool = now;
     }
@@ -187,22 +218,36 @@ fn find<D: Desk>(desk: &D, name: &str) -> Result<Arc<ToolSpec>, CallFailure> {
 
 /// What the rules decide by themselves; `None` when a person has to.
 fn by_rules<D: Desk>(desk: &D, tool: &ToolSpec, effective: &Effective) -> Result<Option<CallDecision>, Refused> {
-    let decided = |word: &str| CallDecision {
+    if effective.decision == PolicyDecision::Deny {
+        return Err(denied_by(effective));
+    }
+    if desk.calls_of(tool) > effective.max_calls {
+        return Err(CallFailure::CallLimit { limit: effective.max_calls }.into());
+    }
+    Ok((effective.decision == PolicyDecision::Allow).then(|| decided_by(effective, "allow")))
+}
+
+fn denied_by(effective: &Effective) -> Refused {
+    let failure = CallFailure::ToolDenied { level: effective.level };
+    Refused { decision: Some(decided_by(effective, DENY)), failure }
+}
+
+fn decided_by(effective: &Effective, word: &str) -> CallDecision {
+    CallDecision {
         decision: word.to_owned(),
         via: if effective.policy_id.is_some() { DecidedVia::Policy } else { DecidedVia::Default },
         interaction_id: None,
         policy_id: effective.policy_id.clone(),
         by: None,
         note: None,
-    };
-    if effective.decision == PolicyDecision::Deny {
-        let failure = CallFailure::ToolDenied { level: effective.level };
-        return Err(Refused { decision: Some(decided("deny")), failure });
     }
-    if desk.calls_of(tool) > effective.max_calls {
-        return Err(CallFailure::CallLimit { limit: effective.max_calls }.into());
-    }
-    Ok((effective.decision == PolicyDecision::Allow).then(|| decided("allow")))
+}
+
+/// Stands for one call of one tool: another order of the same arguments is the same call.
+fn call_digest(tool: &ToolSpec, arguments: &Map<String, Value>) -> String {
+    let mut arguments = Value::Object(arguments.clone());
+    arguments.sort_all_objects();
+    exact_digest(&json!([tool.source, tool.rule_name(), tool.digest, arguments]))
 }
 
 fn arguments<D: Desk>(

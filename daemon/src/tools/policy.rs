@@ -9,8 +9,11 @@ use ropewalk_protocol::{
 
 use super::SourceDefault;
 
+mod rule_set;
 #[cfg(test)]
 mod tests;
+
+pub use rule_set::{RuleCache, RuleSet};
 
 /// Calls one run may make of a tool where no rule says otherwise.
 pub const MAX_CALLS: u64 = 65_535;
@@ -70,9 +73,12 @@ pub const AGENT: PolicyPrincipal = PolicyPrincipal { kind: PolicyPrincipalKind::
 /// one level a rule with a principal before one without, a connection before none, and the tool before its source. Rules
 /// that have expired do not count, and an `allow` for another digest of the tool counts as `ask`.
 #[must_use]
-pub fn effective(tool: ToolIdentity<'_>, rules: &[Arc<Policy>], asking: Asking<'_>) -> Effective {
+pub fn effective(tool: ToolIdentity<'_>, rules: &RuleSet, asking: Asking<'_>) -> Effective {
+    decided(tool, rules.about(tool), asking)
+}
+
+fn decided<'a>(tool: ToolIdentity<'_>, rules: impl Iterator<Item = &'a Arc<Policy>>, asking: Asking<'_>) -> Effective {
     let winner = rules
-        .iter()
         .filter(|rule| covers(rule, tool) && applies(rule, asking))
         .max_by_key(|rule| (rule.decision == PolicyDecision::Deny, nearness(rule)));
     let mut found = winner.map_or_else(|| by_default(tool.default), |rule| by_rule(rule, tool));
@@ -108,12 +114,7 @@ pub fn matches<'a>(rule: &Policy, tools: impl IntoIterator<Item = ToolIdentity<'
 /// The decisions that would count in an approval of this call. What would not take effect for the next equal call is left
 /// out: a remembered `allow` that loses to a nearer rule, and both of them where the call widens the caller's authority.
 #[must_use]
-pub fn choices(
-    tool: ToolIdentity<'_>,
-    rules: &[Arc<Policy>],
-    asking: Asking<'_>,
-    widens_authority: bool,
-) -> Vec<Decision> {
+pub fn choices(tool: ToolIdentity<'_>, rules: &RuleSet, asking: Asking<'_>, widens_authority: bool) -> Vec<Decision> {
     let remembered = |level| !widens_authority && would_allow(tool, rules, asking, level);
     let mut choices = vec![Decision::Accept];
     if remembered(PolicyLevel::Thread) {
@@ -128,7 +129,7 @@ pub fn choices(
 
 /// Whether remembering an `allow` at this level would let the next equal call through.
 #[must_use]
-pub fn would_allow(tool: ToolIdentity<'_>, rules: &[Arc<Policy>], asking: Asking<'_>, level: PolicyLevel) -> bool {
+pub fn would_allow(tool: ToolIdentity<'_>, rules: &RuleSet, asking: Asking<'_>, level: PolicyLevel) -> bool {
     let key = remembered_key(tool, rules, asking, level);
     let allow = Policy {
         policy_id: "".into(),
@@ -149,9 +150,9 @@ pub fn would_allow(tool: ToolIdentity<'_>, rules: &[Arc<Policy>], asking: Asking
         matches: 0,
         revision: 0,
     };
-    let mut then: Vec<Arc<Policy>> = rules.iter().filter(|rule| !same_key(rule, &allow)).cloned().collect();
-    then.push(Arc::new(allow));
-    effective(tool, &then, asking).decision == PolicyDecision::Allow
+    let allow = Arc::new(allow);
+    let others = rules.about(tool).filter(|rule| !same_key(rule, &allow));
+    decided(tool, others.chain(std::iter::once(&allow)), asking).decision == PolicyDecision::Allow
 }
 
 /// What a remembered `allow` is about.
@@ -170,12 +171,12 @@ pub struct RememberedKey {
 #[must_use]
 pub fn remembered_key(
     tool: ToolIdentity<'_>,
-    rules: &[Arc<Policy>],
+    rules: &RuleSet,
     asking: Asking<'_>,
     level: PolicyLevel,
 ) -> RememberedKey {
     let replaced = rules
-        .iter()
+        .about(tool)
         .filter(|rule| rule.level == level && rule.tool.is_some() && covers(rule, tool) && applies(rule, asking))
         .max_by_key(|rule| nearness(rule));
     let default_principal = || (asking.principal.kind == PolicyPrincipalKind::App).then(|| asking.principal.clone());

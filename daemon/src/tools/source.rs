@@ -6,11 +6,14 @@ use futures::future::BoxFuture;
 use ropewalk_protocol::{CallId, Part, Severity};
 use serde_json::{Map, Value};
 
-use super::{CallFailure, ToolSpec};
+use super::{CallFailure, ToolSpec, path::Walked};
 
-/// A call on its way to its source: decided, checked, and not yet made.
-#[derive(Clone, Debug)]
+/// A call on its way to its source: decided, checked, and not yet made. Nothing but the path can make one, and it can be
+/// given away only once.
+#[derive(Debug)]
 pub struct SourceCall {
+    /// Proof that it has come along the path.
+    pub walked: Walked,
     /// The call.
     pub call_id: CallId,
     /// The tool.

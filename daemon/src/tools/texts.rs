@@ -60,6 +60,11 @@ pub enum CallFailure {
         /// Whether the person stopped the run as well.
         stopped: bool,
     },
+    /// A person refused exactly this call earlier in the run, and is not asked again.
+    DeclinedBefore {
+        /// What the person said then.
+        note: Option<String>,
+    },
     /// One run may not call it more often.
     CallLimit {
         /// How often it may.
@@ -134,7 +139,7 @@ impl CallFailure {
             Self::OwnerAway => "owner_away",
             Self::Unavailable { code, .. } => code,
             Self::ToolDenied { .. } => "tool_denied",
-            Self::Declined { .. } => "declined",
+            Self::Declined { .. } | Self::DeclinedBefore { .. } => "declined",
             Self::CallLimit { .. } => "call_limit",
             Self::Expired => "expired",
             Self::Undeliverable => "undeliverable",
@@ -151,7 +156,9 @@ impl CallFailure {
     #[must_use]
     pub const fn state(&self) -> ItemState {
         match self {
-            Self::ToolDenied { .. } | Self::Declined { .. } | Self::CallLimit { .. } => ItemState::Refused,
+            Self::ToolDenied { .. } | Self::Declined { .. } | Self::DeclinedBefore { .. } | Self::CallLimit { .. } => {
+                ItemState::Refused
+            }
             Self::Expired => ItemState::Expired,
             Self::Undeliverable => ItemState::Undeliverable,
             Self::Cancelled { .. } => ItemState::Cancelled,
@@ -214,6 +221,7 @@ impl CallFailure {
                 format!("A rule of {} denies {tool}. Do not try it again.", place(*level))
             }
             Self::Declined { note, stopped } => declined(tool, note.as_deref(), *stopped),
+            Self::DeclinedBefore { note } => declined_before(tool, note.as_deref()),
             Self::CallLimit { limit } => format!(
                 "{tool} may be called {limit} times in one run, and this run has done so. It was not called. Do not try it again in this run."
             ),
@@ -277,6 +285,16 @@ fn declined(tool: &str, note: Option<&str>, stopped: bool) -> String {
     match note.map(str::trim).filter(|note| !note.is_empty()) {
         Some(note) => format!("A person {what} of {tool}, and said: {}", first_characters(note, NOTE_CHARACTERS)),
         None => format!("A person {what} of {tool}. Do not try the same again; go on without it or ask what to do."),
+    }
+}
+
+fn declined_before(tool: &str, note: Option<&str>) -> String {
+    let told = format!(
+        "Nobody was asked again, so {tool} was not called. Go on without it: a person has refused exactly this call in this run"
+    );
+    match note.map(str::trim).filter(|note| !note.is_empty()) {
+        Some(note) => format!("{told}, and said: {}", first_characters(note, NOTE_CHARACTERS)),
+        None => format!("{told}."),
     }
 }
 

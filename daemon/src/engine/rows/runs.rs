@@ -54,6 +54,8 @@ struct CallRow {
     decision: Option<CallDecision>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     approval_ms: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    shown: Option<String>,
 }
 
 /// The rows of everything that has changed of a thread's runs.
@@ -128,6 +130,7 @@ pub(super) fn load(rows: &dyn Rows, id: &ThreadId) -> Result<BTreeMap<RunId, Run
             call.is_begun = row.is_begun;
             call.decision.clone_from(&row.decision);
             call.approval_ms = row.approval_ms;
+            call.shown.clone_from(&row.shown);
         }
     }
     Ok(runs)
@@ -154,7 +157,7 @@ fn batch_row(batch: &Batch) -> BatchRow {
 }
 
 fn batch_of(row: BatchRow) -> Batch {
-    let open = |call| BatchCall { call, done: false, decision: None, approval_ms: None, is_begun: false };
+    let open = |call| BatchCall { call, done: false, decision: None, approval_ms: None, shown: None, is_begun: false };
     Batch {
         message_id: row.message_id,
         items: row.items,
@@ -172,5 +175,6 @@ fn call_row(run_id: &RunId, call: &BatchCall) -> CallRow {
         is_begun: call.is_begun,
         decision: call.decision.clone(),
         approval_ms: call.approval_ms,
+        shown: call.shown.clone(),
     }
 }

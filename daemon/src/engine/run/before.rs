@@ -18,6 +18,8 @@ pub struct Before {
     pub is_decided: bool,
     /// A person is being asked.
     pub is_asked: bool,
+    /// Stands for what that person was shown.
+    pub shown: Option<String>,
     /// A client has it.
     pub was_sent: bool,
     /// The daemon itself had begun to make it.
@@ -32,6 +34,7 @@ impl Before {
         Self {
             is_decided: state.call(run_id, call_id).is_some_and(|call| call.decision.is_some()),
             is_asked: is_open(InteractionKind::Approval),
+            shown: state.call(run_id, call_id).and_then(|call| call.shown.clone()),
             was_sent: is_open(InteractionKind::ToolCall),
             was_begun: state.call(run_id, call_id).is_some_and(|call| call.is_begun),
         }

@@ -18,17 +18,17 @@ use super::{
     room,
     server_call::ServerSource,
     toolbox::{self, Toolbox},
-    waiting::{self, Asking},
+    waiting::{self, Asking, Now},
 };
 use crate::{
     catalogue::Caller,
-    domain::World,
+    domain::{Refusals, World},
     engine::live::Claim,
     tools::{
         CallFailure, Effective, Schema, ToolSource, ToolSpec, ask_user,
         mcp::without_patterns,
-        path::{Ask, Desk, ModelToolCall, Refused},
-        policy::{self, AGENT},
+        path::{Ask, DENY, Desk, ModelToolCall, Refused},
+        policy::{self, AGENT, RuleSet},
         tool_search::is_tool_search,
     },
 };
@@ -42,6 +42,7 @@ pub struct RunDesk<'a> {
     project_id: ProjectId,
     unattended: Unattended,
     calls_so_far: u64,
+    refusals: Refusals,
     before: Before,
     clients: ClientSource<'a>,
     app: AppSource<'a>,
@@ -54,7 +55,7 @@ impl<'a> RunDesk<'a> {
     /// A desk with the tools and rules as they are now.
     pub async fn open(reporter: &'a Reporter, call: &ModelToolCall) -> Result<Self, Over> {
         let (call_id, name) = (call.call_id.clone(), call.name.clone());
-        let ((toolbox, room, place), project_id, unattended, calls_so_far, before) = reporter
+        let ((toolbox, room, place), project_id, unattended, calls_so_far, refusals, before) = reporter
             .look(move |turn, run_id| {
                 let run = turn.state().runs.get(run_id);
                 let endpoint_id = run.map(|run| &run.run.endpoint_id);
@@ -64,6 +65,7 @@ impl<'a> RunDesk<'a> {
                     turn.state().thread.project_id.clone(),
                     run.map(|run| run.run.unattended).unwrap_or_default(),
                     run.map_or(1, |run| calls_so_far(run, &call_id, &name)),
+                    run.map(|run| run.refusals.clone()).unwrap_or_default(),
                     Before::of(turn.state(), run_id, &call_id),
                 )
             })
@@ -81,6 +83,7 @@ impl<'a> RunDesk<'a> {
             project_id,
             unattended,
             calls_so_far,
+            refusals,
             before,
             approval_ms: Mutex::default(),
             stopped_by: Mutex::default(),
@@ -115,13 +118,18 @@ impl<'a> RunDesk<'a> {
         policy::effective(tool.identity(), &self.rules(), self.asking())
     }
 
-    fn rules(&self) -> Vec<Arc<ropewalk_protocol::Policy>> {
-        let shared = self.reporter.shared();
-        toolbox::rules(shared, &self.project_id, self.reporter.thread().id(), shared.clock.now())
+    fn rules(&self) -> Arc<RuleSet> {
+        self.reporter.shared().rules_of(&self.project_id, self.reporter.thread().id())
     }
 
-    /// What a change of rules makes of an open approval: nothing, a release, or a refusal.
-    fn by_rules(&self, tool: &ToolSpec) -> Option<Claim> {
+    /// What the rules make of an open approval now, and until when.
+    fn by_rules(&self, tool: &ToolSpec) -> Now {
+        let until = self.rules().next_expiry(tool.identity(), self.reporter.shared().clock.now());
+        Now { claim: self.claim_by_rules(tool), until }
+    }
+
+    /// What the rules make of an open approval: nothing, a release, or a refusal.
+    fn claim_by_rules(&self, tool: &ToolSpec) -> Option<Claim> {
         let effective = self.effective_now(tool);
         let outcome = match effective.decision {
             PolicyDecision::Ask => return None,
@@ -148,6 +156,15 @@ impl<'a> RunDesk<'a> {
             lifetime_ms: reporter.shared().catalogue.snapshot().settings.approval_ms,
             silence_ms: None,
         };
+        let (call_id, digest) = (ask.call.call_id.clone(), ask.digest.to_owned());
+        let is_another = self.before.shown.as_ref().is_some_and(|shown| *shown != digest);
+        reporter.stage(move |turn, run_id| {
+            // An approval that outlived its daemon counts for what was shown, which may not be what would be called now (K22).
+            if is_another {
+                turn.change.void_approval(&call_id);
+            }
+            turn.change.show_call(run_id, &call_id, digest);
+        });
         let cancelled = |_| CallFailure::Cancelled { sent: false };
         let waiting = waiting::open(reporter, asking).await.map_err(cancelled)?;
         let (id, opened_at) = (waiting.id.clone(), waiting.opened_at);
@@ -233,7 +250,7 @@ impl<'a> RunDesk<'a> {
     }
 
     fn refused_by_rule(&self, tool: &ToolSpec, id: InteractionId, claim: &Claim) -> Refused {
-        let decision = Self::decision("deny", DecidedVia::Policy, id, claim, None);
+        let decision = Self::decision(DENY, DecidedVia::Policy, id, claim, None);
         let level = match self.effective_now(tool).level {
             EffectiveLevel::Default => EffectiveLevel::Thread,
             level => level,
@@ -261,6 +278,16 @@ impl Desk for RunDesk<'_> {
             (false, false) => return now,
         };
         Effective { decision, max_calls: u64::MAX, ..now }
+    }
+
+    /// What a client was at work on when its daemon died goes on: it was made before the rule.
+    fn denied(&self, tool: &ToolSpec) -> Option<Effective> {
+        let now = self.effective_now(tool);
+        (now.decision == PolicyDecision::Deny && !self.before.was_sent).then_some(now)
+    }
+
+    fn refused_before(&self, digest: &str) -> Option<CallDecision> {
+        self.refusals.final_of(digest).filter(|_| !self.before.is_asked).cloned()
     }
 
     fn calls_of(&self, _: &ToolSpec) -> u64 {
@@ -322,7 +349,8 @@ impl Desk for RunDesk<'_> {
     }
 
     fn decided(&self, call_id: &CallId, decision: CallDecision) {
-        if self.before.is_decided {
+        // A rule that came between decision and call has the last word.
+        if self.before.is_decided && decision.decision != DENY {
             return;
         }
         let approval_ms = *self.approval_ms.lock().unwrap_or_else(PoisonError::into_inner);

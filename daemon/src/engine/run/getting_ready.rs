@@ -9,9 +9,10 @@ use super::{
     toolbox,
 };
 use crate::{
+    catalogue::SeenTool,
     domain::Notice,
     engine::Turn,
-    tools::servers::{Missing, Place},
+    tools::servers::{Missing, Place, ServerTool},
 };
 
 /// What a run was told to do without, so that it is said once and not at every step.
@@ -24,6 +25,13 @@ pub async fn get_ready(reporter: &Reporter, told: &mut Told) -> Result<(), Over>
     let looked = reporter.look(|turn, run_id| (place(turn, run_id), toolbox::needed_sources(turn))).await?;
     let (Some(place), needed) = looked else { return Ok(()) };
     let missing = servers.get_ready(&place, &needed).await;
+    let tools = servers.tools(&place.project_id);
+    let seen = tools.into_iter().map(|ServerTool { spec, .. }| SeenTool {
+        source: spec.source.clone(),
+        name: spec.rule_name().to_owned(),
+        digest: spec.digest.clone(),
+    });
+    reporter.shared().catalogue.pin_rules(seen.collect()).await;
     let now: BTreeMap<String, String> =
         missing.iter().map(|missing| (missing.source.clone(), missing.reason.clone())).collect();
     let news: Vec<Missing> =

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use ropewalk_protocol::{EndpointId, Policy, PolicyDecision, ProjectId, RunId, ThreadId, Timestamp, Tool, ToolState};
+use ropewalk_protocol::{EndpointId, Policy, PolicyDecision, RunId, Tool, ToolState};
 
 mod server_tools;
 
@@ -16,7 +16,7 @@ use crate::{
         tools::{Candidate, left_out},
     },
     domain::World as _,
-    engine::{Shared, Turn},
+    engine::Turn,
     models::ToolDefinition,
     tools::{
         CallFailure, Effective, Seen, ToolSpec,
@@ -63,7 +63,7 @@ fn of_endpoint(turn: &Turn<'_>, endpoint: Option<&EndpointId>, pinned: &[String]
     let snapshot = turn.shared.catalogue.snapshot();
     let settings = &snapshot.settings;
     let thread = &turn.state().thread;
-    let rules = rules(turn.shared, &thread.project_id, &thread.thread_id, turn.at());
+    let rules = turn.shared.rules_of(&thread.project_id, &thread.thread_id);
     let asking = asking(turn);
     let mut entries: Vec<Entry> = turn
         .shared
@@ -112,11 +112,6 @@ fn asking<'a>(turn: &'a Turn<'_>) -> Asking<'a> {
         connection: None,
         now: turn.at(),
     }
-}
-
-/// The rules that hold for a thread.
-pub fn rules(shared: &Shared, project: &ProjectId, thread: &ThreadId, now: Timestamp) -> Vec<Arc<Policy>> {
-    shared.catalogue.snapshot().policies_for(project, thread, now).cloned().collect()
 }
 
 impl Toolbox {

@@ -164,18 +164,28 @@ pub struct Attendance {
     pub grace_until: Timestamp,
 }
 
+/// What the rules make of a wait at one moment.
+#[derive(Default)]
+pub struct Now {
+    /// How they end it, where they do.
+    pub claim: Option<Claim>,
+    /// When they may become others by themselves.
+    pub until: Option<Timestamp>,
+}
+
 impl Waiting {
-    /// Waits for a person. `on_change` is asked whenever rules or attendance change whether that ends the wait; both are
-    /// told through the thread, so that its events come in their order.
+    /// Waits for a person. `by_rules` is asked whenever rules or attendance change, and when a rule has expired, whether that
+    /// ends the wait; changes are told through the thread, so that its events come in their order.
     pub async fn person(
         mut self,
         reporter: &Reporter,
         unattended: Unattended,
-        on_change: impl Fn() -> Option<Claim>,
+        by_rules: impl Fn() -> Now,
     ) -> Result<Claim, Over> {
         let clock = reporter.shared().clock.clone();
         loop {
-            if let Some(claim) = on_change() {
+            let rules = by_rules();
+            if let Some(claim) = rules.claim {
                 return self.claim(reporter, claim).await;
             }
             let attendance = self.attendance(reporter).await?;
@@ -191,6 +201,7 @@ impl Waiting {
                 () = sleep(&clock, patience) => {
                     return self.claim(reporter, by(Outcome::Undeliverable, ByKind::Daemon, clock.now())).await;
                 }
+                () = until(&clock, rules.until, now) => {}
                 _ = self.attendance.changed() => {}
             }
         }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ropewalk_protocol::{ErrorDetail, Limits, RpcError, ToolDeclaration};
 
-use crate::{daemon::Daemon, dispatch::Call, domain::ClientTool, tools::check_declarations};
+use crate::{catalogue::SeenTool, daemon::Daemon, dispatch::Call, domain::ClientTool, tools::check_declarations};
 
 /// The tools of a declaration, checked.
 ///
@@ -34,23 +34,15 @@ async fn checked(
     }
 }
 
-/// An `allow` on a tool that was never seen holds for the digest it has when it is (ruling 25).
+/// What is declared has been seen: rules that allowed it before are bound to it.
 pub(super) async fn pin_rules(daemon: &Daemon, call: &Call, tools: &[Arc<ClientTool>]) {
     let source = format!("client:{}", call.client.client_ref().client_name);
-    let snapshot = daemon.catalogue.snapshot();
-    for tool in tools {
-        let unpinned = snapshot.policies.values().filter(|policy| {
-            policy.decision == ropewalk_protocol::PolicyDecision::Allow
-                && policy.tool.as_ref().is_some_and(|named| {
-                    named.source == source && named.name == tool.flat_name && named.digest.is_none()
-                })
-        });
-        for policy in unpinned {
-            if let Err(refusal) = daemon.catalogue.pin_digest(&policy.policy_id, tool.digest.clone()).await {
-                tracing::warn!(%refusal, policy = %policy.policy_id, "a rule could not be bound to the tool it allows");
-            }
-        }
-    }
+    let seen = tools.iter().map(|tool| SeenTool {
+        source: source.clone(),
+        name: tool.flat_name.clone(),
+        digest: tool.digest.clone(),
+    });
+    daemon.catalogue.pin_rules(seen.collect()).await;
 }
 
 #[cfg(test)]

@@ -8,7 +8,8 @@ use ropewalk_protocol::{
 };
 
 use super::{
-    AGENT, Asking, Effective, MAX_CALLS, ToolIdentity, choices, covers, effective, matches, remembered_key, same_key,
+    AGENT, Asking, Effective, MAX_CALLS, RuleCache, RuleSet, ToolIdentity, choices, covers, effective, matches,
+    remembered_key, same_key,
 };
 use crate::tools::SourceDefault;
 
@@ -62,7 +63,7 @@ fn app(id: &str) -> PolicyPrincipal {
 struct Case {
     default: SourceDefault,
     principal: PolicyPrincipal,
-    rules: Vec<Arc<Policy>>,
+    rules: RuleSet,
     project_id: ProjectId,
     thread_id: ThreadId,
 }
@@ -213,7 +214,7 @@ fn what_asks_is_not_asked_about_and_can_be_denied() {
     let found = case.effective();
     assert_eq!((found.decision, found.level, found.policy_id), (Allow, EffectiveLevel::Default, None));
     assert_eq!(found.why, "exempt from asking");
-    case.rules = vec![Arc::new(rule(Global, Deny))];
+    case.rules = std::iter::once(Arc::new(rule(Global, Deny))).collect();
     assert_eq!(case.decision(), Deny);
 }
 
@@ -262,4 +263,55 @@ fn a_rule_that_matches_nothing_is_seen() {
     assert_eq!(matches(&rule(Thread, Ask), tools), 1);
     assert_eq!(matches(&on_source(rule(Thread, Ask), "client:bot"), tools), 2);
     assert_eq!(matches(&on_source(rule(Thread, Ask), "client:gone"), tools), 0);
+}
+
+#[test]
+fn k24_a_rule_set_has_the_rules_about_a_tool_however_many_others_there_are() {
+    let others = (0..1_000).map(|n| Policy {
+        tool: Some(PolicyTool { source: "client:bot".into(), name: format!("other_{n}"), digest: None }),
+        ..rule(Global, Deny)
+    });
+    let whole = on_source(rule(Global, Ask), "client:bot");
+    let case = case(Allow, others.chain([whole, on_source(rule(Global, Deny), "app"), rule(Thread, Allow)]));
+    assert_eq!(case.rules.about(case.tool()).count(), 2);
+    assert_eq!(case.decision(), Allow);
+}
+
+#[test]
+fn the_next_expiry_is_the_soonest_that_is_still_to_come() {
+    let until = |end: u64| Policy { expires_at: Some(NOW.plus_millis(end)), ..rule(Thread, Ask) };
+    let past = Policy { expires_at: Some(NOW), ..rule(Thread, Ask) };
+    let case = case(Allow, [until(9), past, until(5), rule(Thread, Ask)]);
+    assert_eq!(case.rules.next_expiry(case.tool(), NOW), Some(NOW.plus_millis(5)));
+    assert_eq!(case.rules.next_expiry(case.tool(), NOW.plus_millis(9)), None);
+}
+
+#[test]
+fn rules_are_put_together_once_for_a_thread_and_a_state_of_the_catalogue() {
+    let cache = RuleCache::default();
+    let made = std::cell::Cell::new(0);
+    let of = |thread: &str, generation| {
+        cache.of(&thread.into(), generation, || {
+            made.set(made.get() + 1);
+            RuleSet::default()
+        });
+        made.get()
+    };
+    assert_eq!((of("th-1", 1), of("th-1", 1), of("th-2", 1)), (1, 1, 2));
+    assert_eq!((of("th-1", 2), of("th-1", 2)), (3, 3));
+    assert_eq!((of("th-1", 1), of("th-1", 2)), (4, 4), "who still holds an older state changes nothing for the others");
+}
+
+/// Field case A27: each of the three words at each level does what the table says, and no other word is a rule.
+#[test]
+fn a27_every_word_has_its_effect_at_every_level_and_no_other_word_is_a_rule() {
+    for level in [Global, Project, Thread] {
+        for (word, other) in [(Allow, Ask), (Ask, Allow), (Deny, Allow)] {
+            assert_eq!(case(other, [rule(level, word)]).decision(), word, "{level:?}");
+            assert_eq!(case(other, [on_source(rule(level, word), "client:bot")]).decision(), word, "{level:?}");
+        }
+    }
+    for word in ["\"Allow\"", "\"DENY\"", "\"off\"", "\"alow\"", "\"\"", "true", "null"] {
+        assert!(serde_json::from_str::<PolicyDecision>(word).is_err(), "{word}");
+    }
 }

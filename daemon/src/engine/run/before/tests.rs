@@ -64,7 +64,7 @@ fn k17_only_a_tool_that_says_that_twice_is_once_is_called_again() {
     let read_only = tool(Annotations { read_only_hint: Some(true), ..Annotations::default() });
     let idempotent = tool(Annotations { idempotent_hint: Some(true), ..Annotations::default() });
     assert!(!may_be_repeated(&unsaid) && may_be_repeated(&read_only) && may_be_repeated(&idempotent));
-    let begun = Before { is_decided: true, is_asked: false, was_sent: false, was_begun: true };
+    let begun = Before { is_decided: true, is_asked: false, shown: None, was_sent: false, was_begun: true };
     assert!(begun.is_lost(Some(&unsaid)) && begun.is_lost(None));
     assert!(!begun.is_lost(Some(&read_only)) && !begun.is_lost(Some(&idempotent)));
     let decided = Before { was_begun: false, ..begun };

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use ropewalk_protocol::{PolicyDecision, SourceKind, ToolState};
 
-use super::{Entry, asking, rules};
+use super::{Entry, asking};
 use crate::{
     engine::Turn,
     tools::{CallFailure, SourceDefault, ToolIdentity, policy::effective, servers::ServerTool},
@@ -13,7 +13,7 @@ use crate::{
 /// The entries of all servers that are enabled for the thread's project.
 pub(super) fn entries(turn: &Turn<'_>) -> Vec<Entry> {
     let Some(servers) = turn.shared.servers.get() else { return Vec::new() };
-    let rules = rules(turn.shared, &turn.state().thread.project_id, &turn.state().thread.thread_id, turn.at());
+    let rules = turn.shared.rules_of(&turn.state().thread.project_id, &turn.state().thread.thread_id);
     let entry = |tool: ServerTool| Entry {
         effective: effective(tool.spec.identity(), &rules, asking(turn)),
         is_gone: tool.state != ToolState::Ready,
@@ -29,7 +29,7 @@ pub(super) fn entries(turn: &Turn<'_>) -> Vec<Entry> {
 pub fn needed_sources(turn: &Turn<'_>) -> Vec<String> {
     let Some(servers) = turn.shared.servers.get() else { return Vec::new() };
     let thread = &turn.state().thread;
-    let rules = rules(turn.shared, &thread.project_id, &thread.thread_id, turn.at());
+    let rules = turn.shared.rules_of(&thread.project_id, &thread.thread_id);
     let tools = servers.tools(&thread.project_id);
     let allowed =
         |identity: ToolIdentity<'_>| effective(identity, &rules, asking(turn)).decision != PolicyDecision::Deny;
