@@ -6,7 +6,7 @@ use ropewalk_protocol::{DaemonInfo, DataKind, Limits, RpcError};
 use tokio::sync::{Notify, broadcast::error::RecvError, watch};
 use tokio_util::sync::CancellationToken;
 
-use super::{Daemon, Memory, ServerHub, Standing, journal::OperationJournal, tool_lookup::EngineTools};
+use super::{AppBook, Books, Daemon, Memory, ServerHub, Standing, journal::OperationJournal, tool_lookup::EngineTools};
 use crate::{
     catalogue::{Catalogue, SecretKeeper},
     clock::{Clock, Ids},
@@ -69,8 +69,11 @@ impl Parts {
         });
         catalogue.look_up_tools_in(Arc::new(EngineTools(Arc::downgrade(&shared))));
         forward_changes(&catalogue, clients.clone());
+        let app = AppBook::new(catalogue.clone(), clients.clone());
+        servers.know(Arc::new(Books::of(vec![app.clone()])));
         let engine = Engine::new(shared);
         servers.serve(&engine);
+        app.serve(&engine);
         Arc::new(Daemon {
             info: self.info(),
             limits: Limits::default(),
