@@ -32,7 +32,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("connection", &["clock", "daemon", "dispatch", "engine", "peer"]),
     ("server", &["clock", "connection", "daemon", "dispatch", "store"]),
     ("start", &["clock", "connection", "daemon", "engine", "methods", "models", "secrets", "server", "sessions", "store"]),
-    ("embed", &["clock", "connection", "daemon", "methods", "models", "secrets", "server", "start", "store"]),
+    ("embed", &["clock", "connection", "daemon", "methods", "models", "secrets", "server", "sessions", "start", "store"]),
     ("cli", &["daemon", "embed", "server", "sessions", "start"]),
 ];
 

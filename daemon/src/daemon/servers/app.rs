@@ -49,12 +49,11 @@ impl AppBook {
 }
 
 impl ServerBook for AppBook {
-    /// They are in use unless a project says otherwise (APP-18).
+    /// They are in use unless their owner or the project says otherwise (APP-13, APP-18).
     fn sources(&self, project_id: &ProjectId) -> Vec<String> {
         let snapshot = self.surroundings.catalogue.snapshot();
-        let servers = snapshot.projects.get(project_id).map(|project| project.servers.as_slice()).unwrap_or_default();
-        let is_disabled = servers.iter().any(|server| server.server_id.as_str() == SOURCE && !server.enabled);
-        if is_disabled { Vec::new() } else { vec![SOURCE.to_owned()] }
+        let is_used = snapshot.servers_of(project_id).any(|server| server.server_id.as_str() == SOURCE);
+        if is_used { vec![SOURCE.to_owned()] } else { Vec::new() }
     }
 
     fn name(&self, source: &str) -> Option<String> {
