@@ -121,7 +121,7 @@ impl Opening {
     /// Opens the store and takes up what was under way: migrates, compares and rebuilds what has to be. Resolves when
     /// the daemon takes requests. Where much has to be read, those that need it wait (ruling 40).
     pub(crate) async fn finish(self) -> Result<Arc<Daemon>, RpcError> {
-        self.finish_with(Arc::new(ThreadProjector::default()), READ_BEFORE_READY_BYTES).await
+        self.finish_with(Arc::new(ThreadProjector), READ_BEFORE_READY_BYTES).await
     }
 
     async fn finish_with(self, projector: Arc<dyn Projector>, patience_bytes: u64) -> Result<Arc<Daemon>, RpcError> {
@@ -146,7 +146,7 @@ impl Opening {
 pub(crate) async fn open(home: &Path, secret_store: SecretChoice) -> Result<Arc<Daemon>, RpcError> {
     let opening = Opening::begin(home, secret_store).await?;
     let daemon = opening.daemon().clone();
-    let opened = opening.finish_with(Arc::new(ThreadProjector::default()), u64::MAX).await;
+    let opened = opening.finish_with(Arc::new(ThreadProjector), u64::MAX).await;
     if opened.is_err() {
         daemon.stop(0);
         daemon.let_go().await;

@@ -244,11 +244,12 @@ impl State {
             if projector.is_removed(&name, &BaseRows(&self.rows)).unwrap_or(false) {
                 continue;
             }
+            let mut projection = projector.begin(&name);
             while let Some((at, line)) = self.logs.get(&name).and_then(MemoryLog::first_missing) {
                 let changes = decode(&line).and_then(|line| {
                     let references = reference_rows(&name, &line.names);
                     let record = line.whole(&|id, _| self.blob(id)).map_err(|trouble| format!("{trouble:?}"))?;
-                    let changes = projector.project(&name, &record, &BaseRows(&self.rows))?;
+                    let changes = projection.project(&record, &BaseRows(&self.rows))?;
                     Ok([changes, references].concat())
                 });
                 let Some(log) = self.logs.get_mut(&name) else { break };

@@ -168,14 +168,9 @@ impl Sifted {
 }
 
 /// Works out the rows of a log's records, for logs that are ahead of the index.
-///
-/// `rows` reads the index as it is with every record before this one applied.
 pub trait Projector: Send + Sync + 'static {
-    /// The rows that follow from `record`.
-    ///
-    /// # Errors
-    /// A sentence, when the record cannot be understood.
-    fn project(&self, log: &LogName, record: &Record, rows: &dyn Rows) -> Result<Vec<RowChange>, String>;
+    /// Begins with some records of a log that follow each other.
+    fn begin(&self, log: &LogName) -> Box<dyn Projection>;
 
     /// Whether a log is one that the daemon's log says is deleted. What is left of such a log leads to no rows, and
     /// nobody misses it.
@@ -185,6 +180,16 @@ pub trait Projector: Send + Sync + 'static {
     fn is_removed(&self, _log: &LogName, _rows: &dyn Rows) -> Result<bool, StoreError> {
         Ok(false)
     }
+}
+
+/// The rows of some records of one log, from any of them on. It may keep what it has read from one record to the next; from
+/// one stretch to another it must not, for others write to the log in between.
+pub trait Projection {
+    /// The rows that follow from the next record. `rows` reads the index as it is with every record before it applied.
+    ///
+    /// # Errors
+    /// A sentence, when the record cannot be understood. No other record follows then.
+    fn project(&mut self, record: &Record, rows: &dyn Rows) -> Result<Vec<RowChange>, String>;
 }
 
 /// Reading the index.

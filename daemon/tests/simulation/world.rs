@@ -65,7 +65,7 @@ struct Life {
 impl World {
     /// A world whose daemon has just been started for the first time.
     pub(crate) fn new(seed: u64) -> Self {
-        let projector = Arc::new(ThreadProjector::default());
+        let projector = Arc::new(ThreadProjector);
         let inspector = Client::new("inspector", "in-0", false);
         let mut world = Self {
             rng: StdRng::seed_from_u64(seed),

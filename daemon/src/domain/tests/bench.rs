@@ -13,7 +13,7 @@ use super::{
 use crate::{
     domain::{ChainMessage, Change, Effect, Fact, StartThread, Submitted, ThreadState, World},
     engine::{ThreadProjector, rows},
-    store::{Key, LogName, Projector, Record, RowChange, Rows, Scan, StoreError},
+    store::{Key, LogName, Projection, Projector, Record, RowChange, Rows, Scan, StoreError},
 };
 
 /// Ids that count, so that a failing test reads well.
@@ -80,7 +80,7 @@ pub(super) struct Bench {
     pub(super) row_bytes: usize,
     replayed: ThreadState,
     rebuilt: Index,
-    projector: ThreadProjector,
+    projection: Box<dyn Projection>,
 }
 
 /// What one change came to.
@@ -126,7 +126,7 @@ impl Bench {
             index: Index::default(),
             row_bytes: 0,
             rebuilt: Index::default(),
-            projector: ThreadProjector::default(),
+            projection: ThreadProjector.begin(&LogName::Thread("th-1".into())),
         };
         bench.change(|change| change.start_thread(&start, &declaring("in-A", None, false)).unwrap());
         bench
@@ -157,8 +157,7 @@ impl Bench {
 
     fn keep(&mut self, record: Record) {
         let changes = rows::changed(&mut self.state, &record).unwrap();
-        let log = LogName::Thread("th-1".into());
-        let projected = self.projector.project(&log, &record, &self.rebuilt).unwrap();
+        let projected = self.projection.project(&record, &self.rebuilt).unwrap();
         self.row_bytes = changes.iter().map(size).sum();
         self.index.apply(&changes);
         self.rebuilt.apply(&projected);

@@ -1,8 +1,6 @@
 //! Working out the rows of threads anew, record by record, from their logs.
 
-use std::sync::{Mutex, PoisonError};
-
-use ropewalk_protocol::{Event, Origin, Seq, Thread, ThreadId};
+use ropewalk_protocol::{Event, Origin, Thread, ThreadId};
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
@@ -10,60 +8,19 @@ use super::{changed, load};
 use crate::{
     domain::{Fact, ThreadState},
     engine::removal,
-    store::{LogName, Projector, Record, RowChange, Rows, StoreError, keys},
+    store::{LogName, Projection, Projector, Record, RowChange, Rows, StoreError, keys},
 };
 
-/// How many logs are worked on at once at most, with their states in memory.
-const LOGS_AT_ONCE: usize = 4;
-
 /// Works out a thread's rows from its log, for logs that are ahead of the index.
-#[derive(Default)]
-pub struct ThreadProjector {
-    /// The threads last worked on, since a log's records come one after the other.
-    last: Mutex<Vec<ThreadState>>,
-}
-
-impl ThreadProjector {
-    /// The state of a thread before a record, if it was worked on just now.
-    fn take(&self, id: &ThreadId, n: Seq) -> Option<ThreadState> {
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        let at = last.iter().position(|state| state.thread.thread_id == *id)?;
-        Some(last.remove(at)).filter(|state| state.thread.seq + 1 == n)
-    }
-
-    fn keep(&self, state: ThreadState) {
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        if last.len() == LOGS_AT_ONCE {
-            last.remove(0);
-        }
-        last.push(state);
-    }
-}
+pub struct ThreadProjector;
 
 impl Projector for ThreadProjector {
-    fn project(&self, log: &LogName, record: &Record, rows: &dyn Rows) -> Result<Vec<RowChange>, String> {
-        let id = match log {
-            LogName::Thread(id) => id,
-            LogName::Daemon => return removal::rows_of_daemon(record, rows),
-            LogName::Transcript(_) => return Ok(Vec::new()),
-        };
-        let events = record.events.iter().map(|event| parse_text::<Event>(event)).collect::<Result<Vec<_>, _>>()?;
-        let facts = record.facts.iter().map(|fact| parse_text::<Fact>(fact)).collect::<Result<Vec<_>, _>>()?;
-        let loaded = match self.take(id, record.n) {
-            Some(state) => Some(state),
-            None => load(rows, id).map_err(|error| error.to_string())?,
-        };
-        let mut state = loaded.or_else(|| first_state(id, &events)).ok_or("the log does not begin with its thread")?;
-        for event in &events {
-            state.apply(event, record.at);
+    fn begin(&self, log: &LogName) -> Box<dyn Projection> {
+        match log {
+            LogName::Thread(id) => Box::new(ThreadProjection { id: id.clone(), state: None }),
+            LogName::Daemon => Box::new(DaemonProjection),
+            LogName::Transcript(_) => Box::new(NoRows),
         }
-        for fact in &facts {
-            state.apply_fact(fact, record.n);
-        }
-        let current = removal::without_expired(record, rows)?;
-        let changes = changed(&mut state, &current).map_err(|error| error.to_string())?;
-        self.keep(state);
-        Ok(changes)
     }
 
     fn is_removed(&self, log: &LogName, rows: &dyn Rows) -> Result<bool, StoreError> {
@@ -71,6 +28,52 @@ impl Projector for ThreadProjector {
             LogName::Thread(id) => Ok(rows.get(&keys::tombstone(id))?.is_some()),
             LogName::Daemon | LogName::Transcript(_) => Ok(false),
         }
+    }
+}
+
+/// The rows of one thread.
+struct ThreadProjection {
+    id: ThreadId,
+    /// The thread after the last record; nothing before the first one.
+    state: Option<ThreadState>,
+}
+
+impl Projection for ThreadProjection {
+    fn project(&mut self, record: &Record, rows: &dyn Rows) -> Result<Vec<RowChange>, String> {
+        let events = record.events.iter().map(|event| parse_text::<Event>(event)).collect::<Result<Vec<_>, _>>()?;
+        let facts = record.facts.iter().map(|fact| parse_text::<Fact>(fact)).collect::<Result<Vec<_>, _>>()?;
+        let known = match self.state.take() {
+            Some(state) => Some(state),
+            None => load(rows, &self.id).map_err(|error| error.to_string())?,
+        };
+        let first = || first_state(&self.id, &events);
+        let state = self.state.insert(known.or_else(first).ok_or("the log does not begin with its thread")?);
+        for event in &events {
+            state.apply(event, record.at);
+        }
+        for fact in &facts {
+            state.apply_fact(fact, record.n);
+        }
+        let current = removal::without_expired(record, rows)?;
+        changed(state, &current).map_err(|error| error.to_string())
+    }
+}
+
+/// The rows of the daemon's own log.
+struct DaemonProjection;
+
+impl Projection for DaemonProjection {
+    fn project(&mut self, record: &Record, rows: &dyn Rows) -> Result<Vec<RowChange>, String> {
+        removal::rows_of_daemon(record, rows)
+    }
+}
+
+/// A log that leads to no rows.
+struct NoRows;
+
+impl Projection for NoRows {
+    fn project(&mut self, _: &Record, _: &dyn Rows) -> Result<Vec<RowChange>, String> {
+        Ok(Vec::new())
     }
 }
 

@@ -9,6 +9,7 @@ use super::{
     client::Person,
     life::{Life, asking, begin, call_ends, idle, plain, request, soon, types},
 };
+use crate::store::FailPoint;
 
 const SECOND: Duration = Duration::from_secs(1);
 const GRACE: Duration = Duration::from_secs(30);
@@ -229,6 +230,24 @@ async fn ruling_9_the_ceiling_of_a_call_counts_only_the_time_a_daemon_ran() {
         assert_eq!(life.run(&thread, &run).await.state, RunStatus::Waiting);
         thread_id = thread.id().clone();
     }
+}
+
+#[tokio::test]
+async fn k38_a_record_that_the_index_misses_is_read_with_every_fact_before_it() {
+    let (mut life, person) = (Life::first().await, Person::new("in-A"));
+    let thread = life.start(&person, plain(&["look"])).await;
+    let run = begin(&thread, "go").await;
+    let _asked = life.asked().await;
+    // The index is built from the log here, and what the next life writes first is a fact without an event.
+    let mut life = life.crash(6 * SECOND).await;
+    let asked = life.asked().await;
+    life.passes(2 * SECOND).await;
+    life.store.store.fail_next(FailPoint::HangAfterSync);
+    asked.calls(&[("look", "{}")]);
+    idle().await;
+    let life = life.crash(SECOND).await;
+    let used = soon(life.thread(thread.id()).turn(move |turn| Ok(turn.state().runs[&run].used(turn.change.at)))).await;
+    assert_eq!(used.unwrap().worked_ms, 2_000, "the run worked in one life, before its call was written");
 }
 
 #[tokio::test]

@@ -50,7 +50,7 @@ pub(crate) async fn idle() {
 impl Life {
     /// The first life.
     pub(crate) async fn first() -> Self {
-        let projector = Arc::new(ThreadProjector::default());
+        let projector = Arc::new(ThreadProjector);
         let clock = ManualClock::new("2026-11-30T10:00:00Z".parse().unwrap());
         Self::over(MemoryStore::with_projector(projector), clock).await
     }

@@ -152,7 +152,7 @@ fn documents(life: &Life) -> String {
 async fn on_disk_the_index_is_the_same_whether_it_is_kept_or_built_anew_from_the_rewritten_log() {
     let home = tempfile::tempdir().unwrap();
     let clock = crate::clock::ManualClock::new("2026-11-30T10:00:00Z".parse().unwrap());
-    let open = |home: &Path| DiskStore::open(home, Arc::new(ThreadProjector::default()), clock.now()).unwrap();
+    let open = |home: &Path| DiskStore::open(home, Arc::new(ThreadProjector), clock.now()).unwrap();
     let rows = |store: &DiskStore| {
         let scan = Scan { prefix: Key(Vec::new()), after: None, reverse: false, limit: usize::MAX };
         store.scan(&scan).unwrap()

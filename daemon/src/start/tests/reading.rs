@@ -16,7 +16,7 @@ use crate::{
     clock::ManualClock,
     engine::tests::spy::Spy,
     secrets::MemorySecrets,
-    store::{LogName, MemoryStore, Record, RowChange, Rows, StoreError},
+    store::{LogName, MemoryStore, Projection, Rows, StoreError},
 };
 
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -33,7 +33,7 @@ struct HeldUp {
 impl HeldUp {
     fn at(thread: &str) -> Arc<Self> {
         let held = Mutex::new([LogName::Thread(thread.into())].into());
-        Arc::new(Self { inner: ThreadProjector::default(), held, news: Condvar::new() })
+        Arc::new(Self { inner: ThreadProjector, held, news: Condvar::new() })
     }
 
     fn let_go(&self) {
@@ -45,10 +45,10 @@ impl HeldUp {
 struct ByWay(Arc<HeldUp>);
 
 impl Projector for ByWay {
-    fn project(&self, log: &LogName, record: &Record, rows: &dyn Rows) -> Result<Vec<RowChange>, String> {
+    fn begin(&self, log: &LogName) -> Box<dyn Projection> {
         let held = self.0.held.lock().unwrap();
         drop(self.0.news.wait_timeout_while(held, PATIENCE, |held| held.contains(log)).unwrap());
-        self.0.inner.project(log, record, rows)
+        self.0.inner.begin(log)
     }
 
     fn is_removed(&self, log: &LogName, rows: &dyn Rows) -> Result<bool, StoreError> {

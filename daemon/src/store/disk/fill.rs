@@ -40,7 +40,7 @@ pub(super) fn fill(
     closing: &AtomicBool,
 ) -> Result<Filled, Failed> {
     let log = stretch.log;
-    let mut overlay = Overlay::new(index);
+    let (mut overlay, mut projection) = (Overlay::new(index), projector.begin(log));
     let mut marks = Vec::new();
     let walked = walk(stretch, &mut |Passed { line, position, mark }| {
         if closing.load(Ordering::Relaxed) {
@@ -48,7 +48,7 @@ pub(super) fn fill(
         }
         let references = reference_rows(log, &line.names);
         let record = line.whole(&|id, bytes| blobs::read(&home.blobs(), id, bytes)).map_err(no_blob)?;
-        overlay.add(projector.project(log, &record, &overlay).map_err(Stop::Record)?);
+        overlay.add(projection.project(&record, &overlay).map_err(Stop::Record)?);
         overlay.add(references);
         marks.extend(mark);
         if overlay.len() >= ROWS_A_BATCH {

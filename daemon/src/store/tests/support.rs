@@ -6,15 +6,29 @@ use ropewalk_protocol::{BlobId, Seq, Timestamp};
 use serde_json::value::RawValue;
 
 use crate::store::{
-    Commit, DiskStore, FailPoint, Key, LogName, MemoryStore, Projector, Record, RowChange, Rows, Scan, Store,
-    StoreError,
+    Commit, DiskStore, FailPoint, Key, LogName, MemoryStore, Projection, Projector, Record, RowChange, Rows, Scan,
+    Store, StoreError,
 };
 
 /// The rows of a test: one a log that counts records and holds the last event, and one an event.
 pub(in crate::store) struct Counting;
 
 impl Projector for Counting {
-    fn project(&self, log: &LogName, record: &Record, rows: &dyn Rows) -> Result<Vec<RowChange>, String> {
+    fn begin(&self, log: &LogName) -> Box<dyn Projection> {
+        Box::new(CountingOne(log.clone()))
+    }
+
+    fn is_removed(&self, log: &LogName, rows: &dyn Rows) -> Result<bool, StoreError> {
+        rows.get(&removed_key(log)).map(|row| row.is_some())
+    }
+}
+
+/// The rows of one log.
+struct CountingOne(LogName);
+
+impl Projection for CountingOne {
+    fn project(&mut self, record: &Record, rows: &dyn Rows) -> Result<Vec<RowChange>, String> {
+        let log = &self.0;
         if record.facts.iter().any(|fact| fact.get() == "\"unreadable\"") {
             return Err("the fact is of another world".to_owned());
         }
@@ -39,10 +53,6 @@ impl Projector for Counting {
             }
         }
         Ok(changes)
-    }
-
-    fn is_removed(&self, log: &LogName, rows: &dyn Rows) -> Result<bool, StoreError> {
-        rows.get(&removed_key(log)).map(|row| row.is_some())
     }
 }
 
@@ -108,7 +118,7 @@ pub(in crate::store) fn commit_of(store: &dyn Store, log: &LogName, records: Vec
     let mut rows = Vec::new();
     for record in &records {
         assert!(records.len() == 1 || record.events.is_empty() || rows.is_empty(), "one record with events a commit");
-        rows.extend(Counting.project(log, record, store).unwrap());
+        rows.extend(Counting.begin(log).project(record, store).unwrap());
     }
     Commit { log: log.clone(), records, rows }
 }

@@ -11,7 +11,7 @@ use futures::FutureExt as _;
 use ropewalk_protocol::Timestamp;
 
 use crate::store::{
-    DiskStore, FailPoint, LogName, Projector, Record, RowChange, Rows, Store as _, StoreError,
+    DiskStore, FailPoint, LogName, Projection, Projector, Rows, Store as _, StoreError,
     tests::support::{Counting, OnDisk, Subject as _, all_rows, copy, events, log_path, put, thread, within},
 };
 
@@ -67,9 +67,9 @@ impl Gate {
 struct Gated(Arc<Gate>);
 
 impl Projector for Gated {
-    fn project(&self, log: &LogName, record: &Record, rows: &dyn Rows) -> Result<Vec<RowChange>, String> {
+    fn begin(&self, log: &LogName) -> Box<dyn Projection> {
         self.0.pass(log);
-        Counting.project(log, record, rows)
+        Counting.begin(log)
     }
 
     fn is_removed(&self, log: &LogName, rows: &dyn Rows) -> Result<bool, StoreError> {
