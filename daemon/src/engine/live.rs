@@ -119,7 +119,7 @@ pub struct Offered {
     pub refused: u8,
     /// Whether this connection said that it will not answer.
     pub not_i: bool,
-    /// The last attempt it was asked with.
+    /// The last attempt it was asked with since it attached; 0 before the first.
     pub attempt: u64,
 }
 
@@ -270,6 +270,20 @@ impl Live {
         clients.sort();
         clients.dedup();
         clients
+    }
+
+    /// A connection attaches, perhaps not for the first time: what it was asked before, it is asked again.
+    pub fn is_to_be_asked(&mut self, connection: ConnectionId) {
+        for offered in self.waits.values_mut().filter_map(|wait| wait.offered.get_mut(&connection)) {
+            offered.attempt = 0;
+        }
+    }
+
+    /// Whether a connection was asked since it attached.
+    #[must_use]
+    pub fn is_asked(&self, interaction_id: &InteractionId, connection: ConnectionId) -> bool {
+        let offered = self.waits.get(interaction_id).and_then(|wait| wait.offered.get(&connection));
+        offered.is_some_and(|offered| offered.attempt > 0)
     }
 
     /// Whether any client follows the thread's events.

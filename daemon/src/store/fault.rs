@@ -7,6 +7,8 @@ pub enum FailPoint {
     Blob,
     /// The append stops in the middle of its bytes; the commit fails and nothing of it is there.
     Append,
+    /// As `Append`, and the thread that appends panics. On disk only.
+    BreakDown,
     /// As `Append`, because the disk is full and there is no reserve.
     Full,
     /// The disk is full, and the reserve is enough for this: the commit stands.

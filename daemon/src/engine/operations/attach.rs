@@ -91,17 +91,21 @@ impl ThreadHandle {
             let id = client.connection();
             let holds_tools = turn.live.attached.get(&id).is_some_and(|attached| attached.holds_tools);
             turn.live.attached.insert(id, Attached { client, subscribed: true, holds_tools });
+            turn.live.is_to_be_asked(id);
             turn.live.look_again();
             Ok(turn.change.seq())
         })
         .await
     }
 
-    /// Offers a client every open interaction it can settle.
+    /// Offers a client that has attached every open interaction it can settle, but for those it was asked since: after a
+    /// start the runs are taken up meanwhile, and ask whoever is there.
     pub async fn offer_open(&self, client: Arc<dyn AttachedClient>) {
         self.post(move |turn| {
             for interaction_id in open_interaction_ids(turn.state()) {
-                offer_again(turn, &interaction_id, &client);
+                if !turn.live.is_asked(&interaction_id, client.connection()) {
+                    offer_again(turn, &interaction_id, &client);
+                }
             }
         })
         .await;
@@ -226,6 +230,7 @@ fn attach(turn: &mut Turn<'_>, client: &Arc<dyn AttachedClient>, subscribe: bool
     let id = client.connection();
     let subscribed = subscribe || turn.live.attached.get(&id).is_some_and(|attached| attached.subscribed);
     turn.live.attached.insert(id, Attached { client: client.clone(), subscribed, holds_tools: true });
+    turn.live.is_to_be_asked(id);
     turn.live.left.retain(|left| left.client != owner);
     // Its calls are offered to it again in a moment; it has not been silent while it was away.
     let calls = turn.change.state.interactions.values().filter(|open| open.offered_to.first() == Some(&owner));

@@ -60,6 +60,13 @@ impl Person {
 
     /// Attaches, follows the events, and is offered what is open.
     pub(crate) async fn resume(&self, thread: &ThreadHandle) -> Resumed {
+        let resumed = self.attaches(thread).await;
+        thread.offer_open(self.end.clone()).await;
+        resumed
+    }
+
+    /// The same, before it has heard that and is offered what is open.
+    pub(crate) async fn attaches(&self, thread: &ThreadHandle) -> Resumed {
         let resume = Resume {
             client: self.end.clone(),
             tools: None,
@@ -68,9 +75,7 @@ impl Person {
             subscribe: true,
             operation: None,
         };
-        let resumed = soon(thread.resume(resume)).await.unwrap();
-        thread.offer_open(self.end.clone()).await;
-        resumed
+        soon(thread.resume(resume)).await.unwrap()
     }
 
     /// The connection breaks.

@@ -243,7 +243,8 @@ async fn two_reasons_to_ask_a_client_again_that_share_a_sync_make_one_request() 
     begin(&thread, "go").await;
     life.asked().await.calls(&[("write", "{}")]);
     let first = person.offered("approval/request").await;
-    soon(join(thread.offer_open(person.end.clone()), thread.offer_open(person.end.clone()))).await;
+    let again = || thread.offer_once_more(person.end.clone(), first.id().clone());
+    soon(join(again(), again())).await;
     let second = person.offered("approval/request").await;
     assert!(second.offer.attempt > first.offer.attempt);
     idle().await;

@@ -171,3 +171,21 @@ async fn the_first_of_two_answers_counts_and_both_are_told_precisely() {
         soon(thread.settle(other.end.client_ref().clone(), first.id().clone(), json!({"decision": "accept"}), None));
     assert_eq!(late.await.unwrap_err().code, -32009);
 }
+
+#[tokio::test]
+async fn k50_what_a_client_is_asked_while_it_attaches_it_is_asked_once() {
+    let (mut life, one, mut late) = (Life::first().await, Person::new("in-A"), Person::new("in-B"));
+    let thread = life.start(&one, asking("write")).await;
+    begin(&thread, "go").await;
+    let asked = life.asked().await;
+    late.attaches(&thread).await;
+    // As after a start, when runs are taken up between a resume and its answer.
+    asked.calls(&[("write", "{}")]);
+    let first = late.offered("approval/request").await;
+    thread.offer_open(late.end.clone()).await;
+    idle().await;
+    assert_eq!(late.unread(), 0, "one request for one question");
+    late.resume(&thread).await;
+    let again = late.offered("approval/request").await;
+    assert!(again.offer.attempt > first.offer.attempt, "attaching again asks for it again");
+}

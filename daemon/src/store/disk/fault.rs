@@ -29,12 +29,20 @@ impl Faults {
         self.take(&[FailPoint::Blob]).map_or(Ok(()), |_| Err(io::Error::other("input/output error")))
     }
 
-    /// The error of an append that is to fail half-way.
+    /// The error of an append that is to fail half-way. `BreakDown` stays for what comes then.
     pub(super) fn append(&self) -> Option<io::Error> {
+        if *lock(&self.0) == Some(FailPoint::BreakDown) {
+            return Some(io::Error::other("input/output error"));
+        }
         match self.take(&[FailPoint::Append, FailPoint::Full, FailPoint::FullButForReserve])? {
             FailPoint::Full | FailPoint::FullButForReserve => Some(ErrorKind::StorageFull.into()),
             _ => Some(io::Error::other("input/output error")),
         }
+    }
+
+    /// Panics half-way through an append.
+    pub(super) fn break_down(&self) {
+        assert!(self.take(&[FailPoint::BreakDown]).is_none(), "a test has this thread break down");
     }
 
     /// Whether the next append finds a disk so full that no reserve helps.

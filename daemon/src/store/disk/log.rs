@@ -116,6 +116,22 @@ impl Log {
         });
     }
 
+    /// A thread broke down while it wrote, and nobody knows what: as after an append that failed, what is not known to be
+    /// durable is cut off before anything else is written. Nobody waits any more, and the next commit starts a thread.
+    pub(super) fn broke_down(&self) {
+        let before = match self.health() {
+            Health::Good(position) => Some(Some(position)),
+            Health::Empty => Some(None),
+            Health::Unread | Health::Uncut(..) | Health::Damaged(_) => None,
+        };
+        if let Some(before) = before {
+            self.set_health(Health::Uncut(before, self.refused("its thread broke down".to_owned())));
+        }
+        let mut queue = lock(&self.queue);
+        queue.busy = false;
+        queue.waiting.clear();
+    }
+
     /// Moves on, unless a reader found damage meanwhile.
     fn advance(&self, position: &Position) {
         let mut health = lock(&self.health);
@@ -234,6 +250,7 @@ impl Log {
         let offset = before.map_or(0, |position| position.offset);
         if let Some(error) = faults.append() {
             file.write_all_at(&bytes[..bytes.len() / 2], offset)?;
+            faults.break_down();
             return Err(error.into());
         }
         file.write_all_at(bytes, offset)?;

@@ -19,7 +19,7 @@ use super::{
     home::Home,
     index::{Index, Reached},
     live,
-    log::{Health, Log, Queue, Waiting, lock},
+    log::{Health, Log, Waiting, lock},
     position::Position,
     space::Space,
     walking::Walk,
@@ -114,7 +114,7 @@ impl Shared {
 
     /// Writes what waits for a log until nothing does. Only one thread at a time is in here for a log.
     pub(super) fn work_off(&self, log: &Arc<Log>) {
-        let _unbusy = Unbusy(&log.queue);
+        let _unbusy = Unbusy(log);
         loop {
             let group: Vec<Waiting> = {
                 let mut queue = lock(&log.queue);
@@ -311,14 +311,12 @@ fn answer(replies: impl IntoIterator<Item = oneshot::Sender<Result<(), StoreErro
 }
 
 /// Lets the next commit start a thread when this one panics, and its callers hear of it.
-struct Unbusy<'a>(&'a Mutex<Queue>);
+struct Unbusy<'a>(&'a Log);
 
 impl Drop for Unbusy<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            let mut queue = lock(self.0);
-            queue.busy = false;
-            queue.waiting.clear();
+            self.0.broke_down();
         }
     }
 }

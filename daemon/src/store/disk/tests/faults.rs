@@ -7,7 +7,7 @@ use tempfile::TempDir;
 
 use super::super::{blobs::Keeper, fault::Faults, log::Log};
 use crate::store::{
-    Commit, LogName, Store as _, StoreError,
+    Commit, FailPoint, LogName, Store as _, StoreError,
     tests::support::{OnDisk, Subject as _, events, put, record, thread, within},
 };
 
@@ -34,6 +34,51 @@ async fn more_logs_than_may_be_open_are_written_all_the_same() {
     }
     assert_eq!(events(&disk.store, &logs[0], 1).await.len(), 2);
     assert_eq!(events(OnDisk::open(disk.image()).store(), &logs[299], 1).await.len(), 2);
+}
+
+#[tokio::test]
+async fn k38_a_write_that_breaks_down_fails_alone_and_leaves_the_log_as_it_was() {
+    let (disk, log) = (OnDisk::new(), thread("t0001"));
+    for (n, is_there) in [(1, false), (2, true)] {
+        disk.fail_next(FailPoint::BreakDown);
+        let commits = [put(&disk.store, &log, n, &["lost"]), put(&disk.store, &log, n + 1, &["behind"])];
+        for answer in within(join_all(commits)).await {
+            assert!(matches!(answer.unwrap_err(), StoreError::Write { full: false, .. }));
+        }
+        assert_eq!(events(&disk.store, &log, 1).await.len(), usize::from(is_there));
+        put(&disk.store, &log, n, &["kept"]).await.unwrap();
+    }
+    assert_eq!(events(&disk.store, &log, 1).await, ["kept", "kept"]);
+    assert_eq!(events(OnDisk::open(disk.image()).store(), &log, 1).await, ["kept", "kept"]);
+}
+
+#[test]
+fn more_logs_than_may_be_open_are_written_from_many_threads_at_once() {
+    const LOGS: u64 = 320;
+    const ROUNDS: u64 = 3;
+    let disk = OnDisk::new();
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(8).enable_all().build().unwrap();
+    let (store, handle) = (&disk.store, runtime.handle());
+    std::thread::scope(|scope| {
+        for writer in 0..8 {
+            scope.spawn(move || {
+                let own = (0..LOGS).filter(|at| at % 8 == writer).map(|at| thread(&format!("t{at:04}")));
+                let own: Vec<LogName> = own.collect();
+                for n in 1..=ROUNDS {
+                    let commits = own.iter().map(|log| put(store, log, n, &["e"]));
+                    let answers = handle.block_on(join_all(commits));
+                    answers.into_iter().collect::<Result<Vec<()>, _>>().unwrap();
+                }
+            });
+        }
+    });
+    let open = open_logs(disk.home.path());
+    assert!(open <= super::super::shared::OPEN_LOGS, "{open} logs are open");
+    let image = OnDisk::open(disk.image());
+    for at in 0..LOGS {
+        let kept = runtime.block_on(events(image.store(), &thread(&format!("t{at:04}")), 1));
+        assert_eq!(kept.len() as u64, ROUNDS, "of log {at}");
+    }
 }
 
 #[tokio::test]
