@@ -7,7 +7,8 @@ use tokio::sync::{Notify, broadcast::error::RecvError, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Daemon, HubClients, Memory, OwnedServers, ServerHub, Standing, journal::OperationJournal, tool_lookup::EngineTools,
+    AppBook, Books, Daemon, HubClients, Memory, OwnedServers, ServerHub, Standing, journal::OperationJournal,
+    tool_lookup::EngineTools,
 };
 use crate::{
     catalogue::{Catalogue, SecretKeeper},
@@ -73,9 +74,11 @@ impl Parts {
         forward_changes(&catalogue, clients.clone());
         let engine = Engine::new(shared);
         servers.serve(&engine);
+        let app = AppBook::new(catalogue.clone(), clients.clone());
+        app.serve(&engine);
         let owned = OwnedServers::new(catalogue.clone(), self.clock.clone());
         owned.speak_through(Arc::new(HubClients { hub: servers.clone(), owned: Arc::downgrade(&owned) }));
-        servers.know(owned.clone());
+        servers.know(Arc::new(Books::of(vec![app, owned.clone()])));
         Arc::new(Daemon {
             info: self.info(),
             limits: Limits::default(),

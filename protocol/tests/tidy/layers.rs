@@ -15,13 +15,17 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("context", &["domain", "models"]),
     ("tools", &["clock", "context", "domain", "models"]),
     ("sessions", &["clock", "context", "domain", "tools"]),
+    ("app", &["context", "page", "tools"]),
     ("secrets", &["domain", "store"]),
     ("catalogue", &["clock", "domain", "page", "secrets", "store", "tools"]),
     ("engine", &["catalogue", "clock", "context", "domain", "models", "page", "secrets", "store", "tools"]),
     ("peer", &["catalogue", "clock", "domain", "engine", "page", "store", "tools"]),
     (
         "daemon",
-        &["catalogue", "clock", "context", "domain", "engine", "models", "peer", "secrets", "sessions", "store", "tools"],
+        &[
+            "app", "catalogue", "clock", "context", "domain", "engine", "models", "page", "peer", "secrets", "sessions", "store",
+            "tools",
+        ],
     ),
     ("methods", &["catalogue", "clock", "daemon", "domain", "engine", "models", "page", "peer", "tools"]),
     ("dispatch", &["clock", "daemon", "engine", "methods", "peer", "store"]),

@@ -1,6 +1,8 @@
 //! The servers of a daemon, put together for its runs: the book of what there is, and the sessions with what runs.
 
+mod app;
 mod book;
+mod books;
 mod ready;
 #[cfg(test)]
 mod tests;
@@ -13,7 +15,11 @@ use std::{
 use futures::future::BoxFuture;
 use ropewalk_protocol::{DataKind, ProjectId, ToolState};
 
-pub use self::book::{NoServers, ServerBook};
+pub use self::{
+    app::AppBook,
+    book::{NoServers, ServerBook},
+    books::Books,
+};
 use crate::{
     clock::Clock,
     engine::Engine,
