@@ -17,6 +17,7 @@ mod follow;
 mod interrupts;
 mod keep;
 mod key;
+mod mcp;
 mod out;
 mod pending;
 mod person;
@@ -90,6 +91,7 @@ enum Command {
     Export(export::ExportArgs),
     Context(context::ContextArgs),
     Endpoint(endpoint::EndpointArgs),
+    Mcp(mcp::McpArgs),
     Policy(policy::PolicyArgs),
     Project(project::ProjectArgs),
     Settings(settings::SettingsArgs),
@@ -144,6 +146,7 @@ async fn run_command(command: Command, context: &Context) -> Exit {
         Command::Export(args) => export::run(args, context).await,
         Command::Context(args) => context::run(args, context).await,
         Command::Endpoint(args) => endpoint::run(args, context).await,
+        Command::Mcp(args) => mcp::run(args, context).await,
         Command::Policy(args) => policy::run(args, context).await,
         Command::Project(args) => project::run(args, context).await,
         Command::Settings(args) => settings::run(args, context).await,
