@@ -23,7 +23,18 @@ const ROOMS: &[(&str, &[&str])] = &[
     (
         "daemon",
         &[
-            "app", "catalogue", "clock", "context", "domain", "engine", "models", "page", "peer", "secrets", "sessions", "store",
+            "app",
+            "catalogue",
+            "clock",
+            "context",
+            "domain",
+            "engine",
+            "models",
+            "page",
+            "peer",
+            "secrets",
+            "sessions",
+            "store",
             "tools",
         ],
     ),
@@ -31,8 +42,14 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("dispatch", &["clock", "daemon", "engine", "methods", "peer", "store"]),
     ("connection", &["clock", "daemon", "dispatch", "engine", "peer"]),
     ("server", &["clock", "connection", "daemon", "dispatch", "store"]),
-    ("start", &["clock", "connection", "daemon", "engine", "methods", "models", "secrets", "server", "sessions", "store"]),
-    ("embed", &["clock", "connection", "daemon", "methods", "models", "secrets", "server", "sessions", "start", "store"]),
+    (
+        "start",
+        &["clock", "connection", "daemon", "engine", "methods", "models", "secrets", "server", "sessions", "store"],
+    ),
+    (
+        "embed",
+        &["clock", "connection", "daemon", "methods", "models", "secrets", "server", "sessions", "start", "store"],
+    ),
     ("cli", &["daemon", "embed", "server", "sessions", "start"]),
 ];
 
