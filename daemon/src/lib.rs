@@ -6,6 +6,7 @@
 //! [`page`] is what all lists share. [`start`] puts all of it on a home, [`embed`](mod@embed) into another program;
 //! [`cli`] is a client.
 
+pub mod app;
 pub mod catalogue;
 pub mod cli;
 pub mod clock;
@@ -22,8 +23,8 @@ pub mod models;
 pub mod page;
 pub mod peer;
 pub mod secrets;
-pub mod sessions;
 pub mod server;
+pub mod sessions;
 pub mod start;
 pub mod store;
 pub mod tools;

@@ -18,7 +18,7 @@ use crate::{
     link::{Dial, Link, Socket},
     nouns::{
         Blobs, Branches, Context, Daemon, Endpoints, Grants, Interactions, Items, Policies, Projects, Queue, Runs,
-        Secrets, Settings, Threads,
+        Secrets, ServerReviews, Servers, Settings, Threads,
     },
     recovery::{self, Greeting},
 };
@@ -179,6 +179,18 @@ impl Client {
     #[must_use]
     pub fn policies(&self) -> Policies {
         Policies::new(self.clone())
+    }
+
+    /// MCP servers.
+    #[must_use]
+    pub fn servers(&self) -> Servers {
+        Servers::new(self.clone())
+    }
+
+    /// Reviews of what MCP servers offer.
+    #[must_use]
+    pub fn server_reviews(&self) -> ServerReviews {
+        ServerReviews::new(self.clone())
     }
 
     /// Model endpoints.

@@ -24,6 +24,7 @@ import { Policies } from "./nouns/policies.js";
 import { Grants, Projects } from "./nouns/projects.js";
 import { Queue } from "./nouns/queue.js";
 import { Runs } from "./nouns/runs.js";
+import { ServerReviews, Servers } from "./nouns/servers.js";
 import { Threads } from "./nouns/threads.js";
 import { checkOptions, type ClientOptions, type ConnectOptions, greetingOf, invalid } from "./options.js";
 import type { ByteStream } from "./peer/stream.js";
@@ -81,6 +82,10 @@ export class Ropewalk {
   readonly grants: Grants;
   /** Rules for tools. */
   readonly policies: Policies;
+  /** MCP servers. */
+  readonly servers: Servers;
+  /** Reviews of what MCP servers offer. */
+  readonly serverReviews: ServerReviews;
   /** The daemon itself. */
   readonly daemon: Daemon;
   /** Payloads that were cut from what the model saw. */
@@ -115,6 +120,8 @@ export class Ropewalk {
     this.projects = new Projects(ask);
     this.grants = new Grants(ask);
     this.policies = new Policies(ask);
+    this.servers = new Servers(ask);
+    this.serverReviews = new ServerReviews(ask);
     this.daemon = new Daemon(ask);
     this.blobs = new Blobs(ask);
     this.context = new Context(ask);

@@ -62,6 +62,7 @@ export { Policies } from "./nouns/policies.js";
 export { Grants, Projects } from "./nouns/projects.js";
 export { Queue } from "./nouns/queue.js";
 export { Runs } from "./nouns/runs.js";
+export { ServerReviews, Servers } from "./nouns/servers.js";
 export { Threads } from "./nouns/threads.js";
 
 /** All types and tables of the wire. Those that every program meets are exported by themselves too. */

@@ -18,6 +18,7 @@ mod follow;
 mod interrupts;
 mod keep;
 mod key;
+mod mcp;
 mod out;
 mod pending;
 mod person;
@@ -91,6 +92,7 @@ enum Command {
     Export(export::ExportArgs),
     Context(context::ContextArgs),
     Endpoint(endpoint::EndpointArgs),
+    Mcp(mcp::McpArgs),
     Policy(policy::PolicyArgs),
     Project(project::ProjectArgs),
     Settings(settings::SettingsArgs),
@@ -150,6 +152,7 @@ async fn run_command(command: Command, context: &Context) -> Exit {
         Command::Export(args) => export::run(args, context).await,
         Command::Context(args) => context::run(args, context).await,
         Command::Endpoint(args) => endpoint::run(args, context).await,
+        Command::Mcp(args) => mcp::run(args, context).await,
         Command::Policy(args) => policy::run(args, context).await,
         Command::Project(args) => project::run(args, context).await,
         Command::Settings(args) => settings::run(args, context).await,

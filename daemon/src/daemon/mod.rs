@@ -6,6 +6,7 @@ mod idle;
 mod journal;
 mod letting_go;
 mod memory;
+mod owned;
 mod parts;
 mod rest;
 mod servers;
@@ -21,8 +22,9 @@ use tokio_util::sync::CancellationToken;
 pub use idle::stop_when_idle;
 pub use journal::OperationJournal;
 pub use memory::Memory;
+pub use owned::{HubClients, OwnedServers};
 pub use parts::Parts;
-pub use servers::{NoServers, ServerBook, ServerHub};
+pub use servers::{AppBook, Books, NoServers, ServerBook, ServerHub};
 
 /// For the command line, which says of an endpoint what the daemon decides about it.
 pub use crate::domain::is_loopback;
@@ -44,6 +46,8 @@ pub struct Daemon {
     pub limits: Limits,
     /// Documents that belong to no thread.
     pub catalogue: Arc<Catalogue>,
+    /// The servers that were added.
+    pub owned: Arc<OwnedServers>,
     /// Threads and runs.
     pub engine: Arc<Engine>,
     /// Makes models of endpoints.
@@ -108,6 +112,7 @@ impl Daemon {
     /// `unavailable`, when the documents or the index cannot be read.
     pub async fn take_up(self: &Arc<Self>) -> Result<(), RpcError> {
         self.catalogue.load().await?;
+        self.owned.load_environments().await;
         if self.store.is_comparing() {
             self.engine.take_up_one_by_one()?;
             self.serve();

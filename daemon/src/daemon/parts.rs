@@ -6,7 +6,10 @@ use ropewalk_protocol::{DaemonInfo, DataKind, Limits, RpcError};
 use tokio::sync::{Notify, broadcast::error::RecvError, watch};
 use tokio_util::sync::CancellationToken;
 
-use super::{Daemon, Memory, ServerHub, Standing, journal::OperationJournal, tool_lookup::EngineTools};
+use super::{
+    AppBook, Books, Daemon, HubClients, Memory, OwnedServers, ServerHub, Standing, journal::OperationJournal,
+    tool_lookup::EngineTools,
+};
 use crate::{
     catalogue::{Catalogue, SecretKeeper},
     clock::{Clock, Ids},
@@ -71,10 +74,16 @@ impl Parts {
         forward_changes(&catalogue, clients.clone());
         let engine = Engine::new(shared);
         servers.serve(&engine);
+        let app = AppBook::new(catalogue.clone(), clients.clone());
+        app.serve(&engine);
+        let owned = OwnedServers::new(catalogue.clone(), self.clock.clone());
+        owned.speak_through(Arc::new(HubClients { hub: servers.clone(), owned: Arc::downgrade(&owned) }));
+        servers.know(Arc::new(Books::of(vec![app, owned.clone()])));
         Arc::new(Daemon {
             info: self.info(),
             limits: Limits::default(),
             journal: OperationJournal::new(self.store.clone(), self.secrets.operation_key()),
+            owned,
             engine,
             catalogue,
             models: self.models,
@@ -118,5 +127,5 @@ fn forward_changes(catalogue: &Arc<Catalogue>, clients: Arc<Clients>) {
     });
 }
 
-const DOCUMENTS: [DataKind; 5] =
-    [DataKind::Project, DataKind::Policy, DataKind::Grant, DataKind::Endpoint, DataKind::Settings];
+const DOCUMENTS: [DataKind; 6] =
+    [DataKind::Project, DataKind::Policy, DataKind::Grant, DataKind::Endpoint, DataKind::Server, DataKind::Settings];

@@ -52,6 +52,21 @@ impl Link {
     pub const fn is_covered_by(&self, summary: &Summary) -> bool {
         self.depth <= summary.covers.depth
     }
+
+    /// It in one word of a list: what a cursor keeps.
+    #[must_use]
+    pub fn key(&self) -> String {
+        format!("{} {} {}", self.message_id, self.n, self.depth)
+    }
+
+    /// What [`Self::key`] wrote; nothing for anything else.
+    #[must_use]
+    pub fn of_key(key: &str) -> Option<Self> {
+        let mut parts = key.split(' ');
+        let mut number = || parts.next_back().and_then(|part| part.parse().ok());
+        let (depth, n) = (number()?, number()?);
+        Some(Self { message_id: parts.next()?.into(), n, depth })
+    }
 }
 
 /// A window of a log, and the walk up a chain through it.

@@ -14,7 +14,7 @@ use crate::{
     dispatch::Call,
     domain::{Link, StartThread},
     engine::{HeaderPatch, Resume, StartRequest, lookup},
-    page::PageQuery,
+    page::{PageError, PageQuery},
 };
 
 mod declaring;
@@ -220,7 +220,7 @@ pub async fn messages(call: Call, params: ThreadMessagesParams) -> Result<Messag
     let query = PageQuery::new(&list, params.cursor.as_deref(), params.limit)?;
     let from = query.after().map(read_link).transpose()?;
     let (mut page, next) = thread.messages(branch_id.clone(), from, query.limit()).await?;
-    page.next_cursor = next.map(|link| query.cursor(&write_link(&link)));
+    page.next_cursor = next.map(|link| query.cursor(&link.key()));
     Ok(page)
 }
 
@@ -301,16 +301,6 @@ fn too_many_subscriptions() -> RpcError {
     RpcError::retryable(detail, message, None)
 }
 
-fn write_link(link: &Link) -> String {
-    format!("{} {} {}", link.message_id, link.n, link.depth)
-}
-
-fn read_link(text: &str) -> Result<Link, RpcError> {
-    let mut parts = text.split(' ');
-    let mut number = || parts.next_back().and_then(|part| part.parse().ok());
-    let (depth, n) = (number(), number());
-    match (parts.next(), n, depth) {
-        (Some(message_id), Some(n), Some(depth)) => Ok(Link { message_id: message_id.into(), n, depth }),
-        _ => Err(crate::page::PageError::MalformedCursor.into()),
-    }
+fn read_link(key: &str) -> Result<Link, RpcError> {
+    Link::of_key(key).ok_or_else(|| PageError::MalformedCursor.into())
 }

@@ -97,6 +97,12 @@ impl Client {
         self.threads.lock().unwrap_or_else(PoisonError::into_inner).remove(thread)
     }
 
+    /// Whether it shows what it is asked to. One that has not shaken hands yet has not said so.
+    #[must_use]
+    pub fn navigates(&self) -> bool {
+        self.session.get().is_some_and(|session| session.capabilities.navigation)
+    }
+
     /// Ends everything of the client: its connection is over.
     pub fn end(&self) {
         self.feed.end();

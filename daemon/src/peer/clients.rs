@@ -9,7 +9,7 @@ use std::{
 };
 
 use ropewalk_peer::Peer;
-use ropewalk_protocol::{DataKind, InstanceId};
+use ropewalk_protocol::{DataKind, InstanceId, NavigateParams};
 
 use super::{Client, EventFeed};
 use crate::{clock::Clock, engine::ConnectionId};
@@ -56,6 +56,13 @@ impl Clients {
         for client in self.lock().values() {
             client.feed().changed(seq, kinds, ids, origin);
         }
+    }
+
+    /// Asks every client that can to show something, and says how many were asked.
+    pub fn navigate(&self, to: &NavigateParams) -> u64 {
+        let open = self.lock();
+        let able = open.values().filter(|client| client.navigates());
+        able.map(|client| client.feed().navigate(to.clone())).count() as u64
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<ConnectionId, Arc<Client>>> {

@@ -12,8 +12,8 @@ use bytes::{Bytes, BytesMut};
 use futures::future::BoxFuture;
 use ropewalk_peer::{Feed, notification_line};
 use ropewalk_protocol::{
-    DataChanged, DataChangedParams, DataKind, InstanceId, RpcError, Seq, ThreadId, ThreadUnsubscribed,
-    ThreadUnsubscribedParams, Timestamp,
+    DataChanged, DataChangedParams, DataKind, InstanceId, Navigate, NavigateParams, RpcError, Seq, ThreadId,
+    ThreadUnsubscribed, ThreadUnsubscribedParams, Timestamp,
     limits::{OUTBOX_BYTES, SUBSCRIPTIONS},
 };
 use tokio::sync::Notify;
@@ -46,6 +46,8 @@ struct Inner {
     wants_changes: bool,
     changes: Option<DataChangedParams>,
     changes_sent_at: Timestamp,
+    /// What is to be shown, newest only.
+    navigation: Option<NavigateParams>,
 }
 
 struct Followed {
@@ -72,6 +74,7 @@ impl EventFeed {
                 wants_changes: false,
                 changes: None,
                 changes_sent_at: Timestamp::from_millis(0),
+                navigation: None,
             }),
             news: Notify::new(),
         }
@@ -162,6 +165,12 @@ impl EventFeed {
         self.news.notify_one();
     }
 
+    /// Something is to be shown. What was to be shown before and has not been sent yet is not shown any more.
+    pub fn navigate(&self, to: NavigateParams) {
+        self.lock().navigation = Some(to);
+        self.news.notify_one();
+    }
+
     /// The connection is over: nothing is followed any more.
     pub fn end(self: &Arc<Self>) {
         let threads: Vec<ThreadId> = self.lock().followed.keys().cloned().collect();
@@ -174,6 +183,9 @@ impl EventFeed {
         loop {
             let news = self.news.notified();
             if let Some(line) = self.take_changes() {
+                return line;
+            }
+            if let Some(line) = self.take_navigation() {
                 return line;
             }
             if let Some(chunk) = self.events().await {
@@ -284,6 +296,12 @@ impl EventFeed {
         let changes = inner.changes.take()?;
         inner.changes_sent_at = now;
         notification_line::<DataChanged>(&changes).ok()
+    }
+
+    /// Behind the word of what has changed, so that what is to be shown can be found in lists that are read again.
+    fn take_navigation(&self) -> Option<Bytes> {
+        let to = self.lock().navigation.take()?;
+        notification_line::<Navigate>(&to).ok()
     }
 
     fn changes_due_in(&self) -> Option<Duration> {

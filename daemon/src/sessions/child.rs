@@ -69,12 +69,18 @@ impl Child {
     ///
     /// # Errors
     /// Why it cannot be started, as a sentence that names the command and, where it was looked for, the searched path (M55).
-    pub fn start(setup: &ChildSetup, command: &ChildCommand, diagnostics: Diagnostics) -> Result<(Self, Pipes), String> {
+    pub fn start(
+        setup: &ChildSetup,
+        command: &ChildCommand,
+        diagnostics: Diagnostics,
+    ) -> Result<(Self, Pipes), String> {
         let environment = environment_of(setup, command);
         let program = find(&command.command, environment.get(OsStr::new("PATH")))?;
         let mut started = match &setup.keeper {
             Some(keeper) => {
                 let mut kept = Command::new(keeper);
+                #[cfg(unix)]
+                kept.arg0("ropewalk");
                 kept.arg("keep");
                 if let Some(descriptors) = setup.descriptors {
                     kept.arg("--descriptors").arg(descriptors.to_string());

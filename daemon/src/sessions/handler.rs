@@ -8,7 +8,9 @@ use std::{
 
 use rmcp::{
     ClientHandler, RoleClient,
-    model::{ClientCapabilities, ClientConfig, Implementation, ProgressNotificationParam, ProgressToken},
+    model::{
+        ClientCapabilities, ClientConfig, Implementation, ProgressNotificationParam, ProgressToken, ProtocolVersion,
+    },
     service::NotificationContext,
 };
 use tokio::sync::{mpsc, watch};
@@ -84,7 +86,9 @@ impl Drop for Listening {
 
 impl ClientHandler for Handler {
     fn get_info(&self) -> ClientConfig {
-        ClientConfig::new(ClientCapabilities::default(), Implementation::new("ropewalk", env!("CARGO_PKG_VERSION")))
+        let ourselves = Implementation::new("ropewalk", env!("CARGO_PKG_VERSION"));
+        // The newest version that has a handshake: what is said in one.
+        ClientConfig::new(ClientCapabilities::default(), ourselves).with_protocol_version(ProtocolVersion::V_2025_11_25)
     }
 
     async fn on_progress(&self, progress: ProgressNotificationParam, _: NotificationContext<RoleClient>) {

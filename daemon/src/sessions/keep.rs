@@ -12,9 +12,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use rustix::process::{
-    Pid, Resource, Rlimit, Signal, WaitOptions, getrlimit, kill_process_group, setrlimit, waitpid,
-};
+use rustix::process::{Pid, Resource, Rlimit, Signal, WaitOptions, getrlimit, kill_process_group, setrlimit, waitpid};
 
 use super::child::{EOF_GRACE, TERM_GRACE};
 

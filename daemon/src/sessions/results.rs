@@ -19,8 +19,8 @@ mod tests;
 /// Blocks of one result that are taken (MCP-50).
 pub const BLOCKS: usize = 256;
 
-/// Characters of an error that a server reports.
-const ERROR_CHARACTERS: usize = 300;
+/// Characters of an error that a server reports, the mark of a cut not counted.
+const ERROR_CHARACTERS: usize = 299;
 
 /// Levels of nesting of data for clients: with what is around them they stay within one message of ours.
 const LEVELS: usize = limits::MAX_DEPTH as usize - 10;
@@ -30,7 +30,11 @@ const LEVELS: usize = limits::MAX_DEPTH as usize - 10;
 /// # Errors
 /// `invalid_result` when it is no result, or its structured content does not fit the output schema (APP-7);
 /// `result_too_large` when its data is nested too deep.
-pub fn result_of(result: &Value, has_output_schema: bool, output: Option<&Schema>) -> Result<SourceResult, CallFailure> {
+pub fn result_of(
+    result: &Value,
+    has_output_schema: bool,
+    output: Option<&Schema>,
+) -> Result<SourceResult, CallFailure> {
     let fields = result.as_object().ok_or_else(|| invalid("", "must be an object"))?;
     if fields.get("resultType").and_then(Value::as_str).is_some_and(|kind| kind != "complete") {
         return Err(invalid("/resultType", "must be complete: this client offers nothing to ask of it"));
@@ -54,7 +58,11 @@ pub fn result_of(result: &Value, has_output_schema: bool, output: Option<&Schema
     }
     let failure = is_error.then(|| tool_error(&content));
     if content.is_empty() {
-        let told = if is_error { "The tool failed and did not say why." } else { "The tool was carried out, and says nothing." };
+        let told = if is_error {
+            "The tool failed and did not say why."
+        } else {
+            "The tool was carried out, and says nothing."
+        };
         content.push(Part::text(told));
     }
     Ok(SourceResult {
@@ -117,7 +125,9 @@ fn part_of(block: &Value) -> Part {
             Part::ResourceLink { name: if name.is_empty() { uri.clone() } else { name }, uri }
         }
         Some("resource") => resource(block.get("resource").unwrap_or(&Value::Null)),
-        Some(other) => Part::text(format!("[a block of the unknown kind {} is not shown]", first_characters(other, 40))),
+        Some(other) => {
+            Part::text(format!("[a block of the unknown kind {} is not shown]", first_characters(other, 40)))
+        }
         None => Part::text("[a block without a kind is not shown]"),
     }
 }
@@ -130,7 +140,9 @@ fn media(kind: &str, media_type: String, data: String) -> Part {
         Err(MediaProblem::TooLarge { actual }) => {
             Part::text(format!("[an {kind} of {actual} bytes is not shown: at most {} are]", limits::IMAGE_BYTES))
         }
-        Err(MediaProblem::Field { field, words, .. }) => Part::text(format!("[an {kind} is not shown: its {field} {words}]")),
+        Err(MediaProblem::Field { field, words, .. }) => {
+            Part::text(format!("[an {kind} is not shown: its {field} {words}]"))
+        }
     }
 }
 

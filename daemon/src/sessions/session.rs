@@ -3,7 +3,7 @@
 use std::{
     sync::{
         Arc, Mutex, PoisonError,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
+        atomic::{AtomicBool, Ordering},
     },
     time::Duration,
 };
@@ -20,7 +20,7 @@ use ropewalk_protocol::Timestamp;
 use serde_json::Value;
 use tokio::{
     io::{AsyncRead, AsyncWrite},
-    sync::Mutex as AsyncMutex,
+    sync::{Mutex as AsyncMutex, watch},
 };
 
 use super::{
@@ -71,7 +71,7 @@ pub struct Session {
     clock: Arc<dyn Clock>,
     listing: Mutex<(Arc<Listing>, Timestamp)>,
     used_at: Mutex<Timestamp>,
-    in_flight: AtomicUsize,
+    in_flight: watch::Sender<usize>,
     has_served: AtomicBool,
 }
 
@@ -118,9 +118,17 @@ impl Session {
             clock,
             listing: Mutex::new((Arc::default(), now)),
             used_at: Mutex::new(now),
-            in_flight: AtomicUsize::new(0),
+            in_flight: watch::Sender::new(0),
             has_served: AtomicBool::new(false),
         })
+    }
+
+    /// What the server calls itself, where it says.
+    #[must_use]
+    pub fn server_name(&self) -> Option<String> {
+        let info = self.peer.peer_info()?.server_info.clone()?;
+        let names = info.title.into_iter().chain([info.name]);
+        names.map(|name| name.trim().to_owned()).find(|name| !name.is_empty())
     }
 
     /// The version of the protocol both speak.
@@ -169,7 +177,7 @@ impl Session {
 
     /// Counts up whenever the server says that its tools changed.
     #[must_use]
-    pub fn changes(&self) -> tokio::sync::watch::Receiver<u64> {
+    pub fn changes(&self) -> watch::Receiver<u64> {
         self.handler.changes()
     }
 
@@ -182,8 +190,14 @@ impl Session {
     /// Since when nobody has used it; nothing while a call is under way.
     #[must_use]
     pub fn idle_since(&self) -> Option<Timestamp> {
-        let is_used = self.in_flight.load(Ordering::SeqCst) > 0;
+        let is_used = *self.in_flight.borrow() > 0;
         (!is_used).then(|| *self.used_at.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Resolves when no call is under way, which is soon once the connection has ended.
+    pub async fn settled(&self) {
+        // It lives as long as this session does.
+        let _ = self.in_flight.subscribe().wait_for(|count| *count == 0).await;
     }
 
     /// Somebody uses it.
@@ -274,7 +288,7 @@ struct Using<'a>(&'a Session);
 
 impl<'a> Using<'a> {
     fn begin(session: &'a Session) -> Self {
-        session.in_flight.fetch_add(1, Ordering::SeqCst);
+        session.in_flight.send_modify(|count| *count += 1);
         Self(session)
     }
 }
@@ -282,7 +296,7 @@ impl<'a> Using<'a> {
 impl Drop for Using<'_> {
     fn drop(&mut self) {
         self.0.touch();
-        self.0.in_flight.fetch_sub(1, Ordering::SeqCst);
+        self.0.in_flight.send_modify(|count| *count -= 1);
     }
 }
 
@@ -305,10 +319,8 @@ fn lifecycle(known: Option<&str>) -> ClientLifecycleMode {
 }
 
 fn not_begun(error: &ClientInitializeError) -> NotBegun {
-    let has_hung_up = matches!(
-        error,
-        ClientInitializeError::ConnectionClosed(_) | ClientInitializeError::TransportError { .. }
-    );
+    let has_hung_up =
+        matches!(error, ClientInitializeError::ConnectionClosed(_) | ClientInitializeError::TransportError { .. });
     let reason = match error {
         ClientInitializeError::ConnectionClosed(_) => "it hung up during initialize".to_owned(),
         ClientInitializeError::JsonRpcError(error) => format!("initialize was refused: {}", error.message),

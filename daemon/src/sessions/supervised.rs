@@ -155,9 +155,7 @@ impl Supervised {
                     return Look::Usable(session);
                 }
             }
-            Standing::Failed { reason, retry_at }
-                if is_same && (has_started || self.world.clock.now() < retry_at) =>
-            {
+            Standing::Failed { reason, retry_at } if is_same && (has_started || self.world.clock.now() < retry_at) => {
                 return Look::Failed(reason);
             }
             _ => {}
@@ -210,6 +208,8 @@ impl Supervised {
 
     /// Notes a failure, and how long it is left alone for it.
     fn failed(&self, reason: String) {
+        // What a server writes to stderr is for its owner, and not for a log.
+        tracing::warn!(server = %self.key, %reason, "a server has failed");
         let mut inner = self.inner();
         let reason = match inner.diagnostics.last_words() {
             Some(words) => format!("{reason}; it wrote: {words}"),
@@ -220,7 +220,6 @@ impl Supervised {
         inner.session = None;
         let pause_ms = u64::try_from(pause.as_millis()).unwrap_or(u64::MAX);
         let retry_at = self.world.clock.now().plus_millis(pause_ms);
-        tracing::warn!(server = %self.key, %reason, "a server has failed");
         self.standing.send_replace(Standing::Failed { reason, retry_at });
     }
 
@@ -242,6 +241,8 @@ impl Supervised {
             }
         }
         session.close().await;
+        // What it still answered counts.
+        session.settled().await;
         if !self.is_current(&session) {
             return;
         }
@@ -280,11 +281,8 @@ impl Supervised {
             }
             self.world.clock.sleep(pause).await;
             is_due = changes.has_changed().unwrap_or(false);
-            (pause, in_a_row) = if is_due {
-                ((pause * 2).min(LONGEST_LIST_AGAIN), in_a_row + 1)
-            } else {
-                (LIST_AGAIN, 0)
-            };
+            (pause, in_a_row) =
+                if is_due { ((pause * 2).min(LONGEST_LIST_AGAIN), in_a_row + 1) } else { (LIST_AGAIN, 0) };
             if in_a_row == RESTLESS {
                 tracing::warn!(server = %self.key, "this server says all the time that its tools changed; it is asked rarely");
             }
@@ -293,20 +291,25 @@ impl Supervised {
 
     /// Lists anew; false when the session is not the one in use any more.
     async fn relist(&self, session: &Arc<Session>) -> bool {
-        let listed = session.list(LIST_PATIENCE).await;
-        if !self.is_current(session) {
-            return false;
+        if let Err(reason) = self.relist_now(session).await {
+            tracing::warn!(server = %self.key, %reason, "tools could not be listed anew");
         }
-        match listed {
-            Ok(listing) => {
-                let former = self.inner().listing.replace(listing.clone());
-                if former != Some(listing) {
-                    self.tell();
-                }
+        self.is_current(session)
+    }
+
+    /// Lists anew.
+    ///
+    /// # Errors
+    /// What the server did instead, as a sentence.
+    pub async fn relist_now(&self, session: &Arc<Session>) -> Result<(), String> {
+        let listing = session.list(LIST_PATIENCE).await?;
+        if self.is_current(session) {
+            let former = self.inner().listing.replace(listing.clone());
+            if former != Some(listing) {
+                self.tell();
             }
-            Err(reason) => tracing::warn!(server = %self.key, %reason, "tools could not be listed anew"),
         }
-        true
+        Ok(())
     }
 
     /// Has a list that is not too old for a call. A server that does not list is tried all the same.

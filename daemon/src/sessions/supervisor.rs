@@ -68,6 +68,17 @@ impl Sessions {
         }
     }
 
+    /// Lists a session's tools anew, for whoever wants to know what they are now.
+    ///
+    /// # Errors
+    /// What the server did instead, as a sentence.
+    pub async fn relist(&self, key: &str, session: &Arc<Session>) -> Result<(), String> {
+        match self.known(key) {
+            Some(supervised) => supervised.relist_now(session).await,
+            None => Err("it was closed meanwhile".to_owned()),
+        }
+    }
+
     /// What is known of a server; nothing of one that was never started.
     #[must_use]
     pub fn status(&self, key: &str) -> Option<Status> {

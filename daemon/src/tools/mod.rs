@@ -26,6 +26,7 @@ pub mod budget;
 pub mod declaration;
 pub mod digest;
 pub mod json;
+pub mod mcp;
 pub mod media;
 pub mod names;
 pub mod path;
@@ -96,7 +97,7 @@ pub struct SourceDefault {
 }
 
 /// How long a call of an App tool may be silent. A question waits for a person and has a deadline of its own.
-const APP_SILENCE_MS: u64 = 600_000;
+pub const APP_SILENCE_MS: u64 = 600_000;
 
 impl ToolSpec {
     /// One of the daemon's own tools, of those that change nothing and are never asked about.

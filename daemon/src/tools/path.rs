@@ -17,7 +17,7 @@ use super::{
     repair::repair,
     results::whole_text,
     schema::Schema,
-    summary::summary,
+    summary::{result_summary, summary},
 };
 use crate::domain::CallEnd;
 
@@ -250,7 +250,8 @@ async fn record<D: Desk>(
         end.blob = desk.keep_whole(whole_text(&end.content)).await;
     }
     end.content = cut_content(end.content, tokens, end.blob.as_ref());
-    end.summary = seen.summary.or_else(|| Some(label.to_owned()));
+    let told = seen.tool.as_deref().and_then(|tool| result_summary(tool, end.meta.as_ref()));
+    end.summary = told.or(seen.summary).or_else(|| Some(label.to_owned()));
     end.repaired = seen.repaired.map(|(repaired, original)| (Value::Object(repaired), Value::Object(original)));
     end
 }

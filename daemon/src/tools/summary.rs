@@ -1,6 +1,9 @@
 //! One line that says what a call is about, the same for the approval's prompt and for the item.
 
+use ropewalk_protocol::SourceKind;
 use serde_json::{Map, Value};
+
+use super::ToolSpec;
 
 #[cfg(test)]
 mod tests;
@@ -21,6 +24,19 @@ pub fn summary(label: &str, arguments: &Map<String, Value>, schema: &Value) -> S
         line.add_value(value);
     }
     line.text
+}
+
+/// In the metadata of a result of an App tool: what came of the call, in one line for a person.
+pub const RESULT_SUMMARY: &str = "dev.ropewalk/summary";
+
+/// What an App tool says came of its call: better than what it was called with. The word of any other source is only data,
+/// whatever its tools are called (APP-206).
+#[must_use]
+pub fn result_summary(tool: &ToolSpec, meta: Option<&Value>) -> Option<String> {
+    let told = meta?.get(RESULT_SUMMARY)?.as_str().filter(|_| tool.source_kind == SourceKind::App)?;
+    let mut line = Line { text: String::new(), characters: 0, full: false };
+    line.add(told);
+    Some(line.text).filter(|text| !text.is_empty())
 }
 
 struct Line {

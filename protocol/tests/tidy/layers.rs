@@ -15,20 +15,24 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("context", &["domain", "models"]),
     ("tools", &["clock", "context", "domain", "models"]),
     ("sessions", &["clock", "context", "domain", "tools"]),
+    ("app", &["context", "page", "tools"]),
     ("secrets", &["domain", "store"]),
     ("catalogue", &["clock", "domain", "page", "secrets", "store", "tools"]),
     ("engine", &["catalogue", "clock", "context", "domain", "models", "page", "secrets", "store", "tools"]),
     ("peer", &["catalogue", "clock", "domain", "engine", "page", "store", "tools"]),
     (
         "daemon",
-        &["catalogue", "clock", "context", "domain", "engine", "models", "peer", "secrets", "sessions", "store", "tools"],
+        &[
+            "app", "catalogue", "clock", "context", "domain", "engine", "models", "page", "peer", "secrets", "sessions", "store",
+            "tools",
+        ],
     ),
     ("methods", &["catalogue", "clock", "daemon", "domain", "engine", "models", "page", "peer", "tools"]),
     ("dispatch", &["clock", "daemon", "engine", "methods", "peer", "store"]),
     ("connection", &["clock", "daemon", "dispatch", "engine", "peer"]),
     ("server", &["clock", "connection", "daemon", "dispatch", "store"]),
     ("start", &["clock", "connection", "daemon", "engine", "methods", "models", "secrets", "server", "sessions", "store"]),
-    ("embed", &["clock", "connection", "daemon", "methods", "models", "secrets", "server", "start", "store"]),
+    ("embed", &["clock", "connection", "daemon", "methods", "models", "secrets", "server", "sessions", "start", "store"]),
     ("cli", &["daemon", "embed", "server", "sessions", "start"]),
 ];
 

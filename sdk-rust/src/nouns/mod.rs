@@ -11,6 +11,7 @@ mod policies;
 mod projects;
 mod queue;
 mod runs;
+mod servers;
 mod threads;
 
 pub use blobs::Blobs;
@@ -24,6 +25,7 @@ pub use policies::Policies;
 pub use projects::{Grants, Projects};
 pub use queue::Queue;
 pub use runs::Runs;
+pub use servers::{ServerReviews, Servers};
 pub use threads::Threads;
 
 /// Declares a noun: a handle that knows its client and has the verbs of one file.

@@ -12,6 +12,14 @@ export type UnlistedMember<Tag extends string> = { readonly [Key in Tag]: Unlist
   readonly [field: string]: unknown;
 };
 
+/** An account at an MCP server. Opaque to clients: compare it, store it, send it back, never take it apart. */
+export type AccountId = string;
+/** An MCP server. Opaque to clients: compare it, store it, send it back, never take it apart. */
+export type ServerId = string;
+/** How one signs in at a server. */
+export type SignIn = "none" | "token" | "browser" | Unlisted;
+/** How an account stands. */
+export type AccountState = "ready" | "signingIn" | "needsReauth" | Unlisted;
 /** An agent of an app. Opaque to clients: compare it, store it, send it back, never take it apart. */
 export type AgentId = string;
 /** An installed app. Opaque to clients: compare it, store it, send it back, never take it apart. */
@@ -620,8 +628,6 @@ export type PolicyLevel = "global" | "project" | "thread";
 export type PolicyPrincipalKind = "agent" | "app";
 /** How a rule came to be. */
 export type PolicyOrigin = "owner" | "approval" | "run" | Unlisted;
-/** An MCP server. Opaque to clients: compare it, store it, send it back, never take it apart. */
-export type ServerId = string;
 /** How an MCP server is reached. */
 export type Transport = "inProcess" | "stdio" | "streamableHttp" | Unlisted;
 /** A part of a tool's result. Closed: an unknown field makes it an invalid result. */
@@ -652,12 +658,18 @@ export type ResultPart =
       /** What it is called. */
       name: string;
     };
+/** How a tool of a server stands. */
+export type ReviewState = "new" | "ok" | "updated" | "changed" | "missing" | "unusable" | "cleared" | Unlisted;
+/** Whether a tool of a server only reads. */
+export type ServerToolKind = "read" | "write" | Unlisted;
 /** What became of an input. */
 export type SubmitState = "running" | "queued" | "recorded" | Unlisted;
 /** What `run/wait` waits for. */
 export type WaitUntil = "terminal" | "blocked";
 /** Where keys are kept. */
 export type SecretStore = "keyring" | "file" | Unlisted;
+/** How a server stands. */
+export type ServerState = "starting" | "ready" | "failed" | "stopped" | "needsReview" | Unlisted;
 /** Kinds of tool sources. */
 export type SourceKind = "app" | "files" | "mcp" | "client" | Unlisted;
 /** Whether a tool can be called. */
@@ -666,6 +678,25 @@ export type ToolState =
 /** The order of a list of threads; always newest first. */
 export type ThreadSort = "created" | "active";
 
+/** An account at a server. */
+export interface Account {
+  /** Its id: `mcp-<slug>:local`, or `mcp-<slug>:` and a number. */
+  accountId: AccountId;
+  /** The server it is at. */
+  serverId: ServerId;
+  /** Its name: `This computer`, `Server`, `Account 1`, `Token`, … */
+  name: string;
+  /** What its owner calls it. */
+  label?: string;
+  /** How it signs in. */
+  kind: SignIn;
+  /** How it stands. */
+  state: AccountState;
+  /** Whether calls that name no account use it. */
+  isDefault: boolean;
+  /** Its revision. */
+  revision: number;
+}
 /** An agent of an app. */
 export interface AgentRef {
   /** The app. */
@@ -1656,6 +1687,13 @@ export interface ThreadEvent {
   /** What happened. */
   event: Event;
 }
+/** A field before and after. */
+export interface FieldDifference {
+  /** As it was approved; a long one is said in a sentence. */
+  was?: unknown;
+  /** As it is now; a long one is said in a sentence. */
+  now?: unknown;
+}
 /** A directory plus what file tools may do beneath it. */
 export interface Grant {
   /** Its id. */
@@ -2331,6 +2369,37 @@ export interface Removed {
   /** Whether this is the stored answer of an operation that was asked for before. */
   replayed: boolean;
 }
+/** A tool in a review. */
+export interface ReviewTool {
+  /** Its name at the server. */
+  name: string;
+  /** What its other names are made of: at most 32 of `[A-Za-z0-9]`. */
+  toolId: string;
+  /** What apps declare, `mcp-<slug>.<toolId>`. */
+  permission: string;
+  /** What apps call, `mcp.<slug>.<toolId>`. */
+  function: string;
+  /** What models call, `mcp_<slug>_<toolId>`. */
+  agentTool: string;
+  /** What people call it. */
+  title?: string;
+  /** What the model is told about it, or would be: the first 2,048 characters of what the server says now. */
+  description: string;
+  /** Whether the server says that it only reads. */
+  kind: ServerToolKind;
+  /** How it stands. */
+  state: ReviewState;
+  /** Why it cannot be used, where it cannot. */
+  reason?: string;
+  /** Whether its owner has approved it. */
+  approved: boolean;
+  /**
+   * What has changed since it was approved, by field: `inputSchema`, `outputSchema`, `annotations`, `title`, `description`.
+   */
+  diff?: {
+    [k: string]: FieldDifference;
+  };
+}
 /** An error as JSON-RPC carries it. */
 export interface RpcError {
   /** The number of the kind, in JSON-RPC's reserved range. */
@@ -2512,6 +2581,235 @@ export interface SecretSetParams {
   /** Makes a repeat recognisable. */
   operationId?: OperationId;
   /** The endpoint's revision this change is based on. */
+  expectedRevision?: number;
+}
+/** A server whose tools runs can call: one of the two that are part of the daemon, or one the owner added. */
+export interface Server {
+  /** Its id: `app`, `files`, or one of an added server. Rules and bindings of projects name it. */
+  serverId: ServerId;
+  /** What the names of its tools are made of: at most 24 of `[a-z0-9]`, a letter first. It never changes. */
+  slug: string;
+  /** What people call it. */
+  name: string;
+  /** How it is reached. */
+  transport: Transport;
+  /** Its address, where it has one. */
+  url?: string;
+  /** The program that is started, of a `stdio` server. */
+  command?: string;
+  /** The arguments it is started with. They are shown: secrets belong into its environment. */
+  args?: string[];
+  /** The names of the variables it gets beside the usual ones; their values are secrets and never shown. */
+  envNames?: string[];
+  /** Whether it is part of the daemon. */
+  builtin: boolean;
+  /** Whether name and transport stay as they are. */
+  readOnly: boolean;
+  /** Whether it can be removed. */
+  removable: boolean;
+  /** Whether runs may use it. A project can switch it off for its own. */
+  enabled: boolean;
+  /** Whether its word is taken for which of its tools only read: those are called without asking. */
+  trusted: boolean;
+  /** Whether its address may be in a private network. */
+  privateNetwork: boolean;
+  /** The origins it may be reached at. */
+  origins: string[];
+  /** How one signs in. */
+  signIn: SignIn;
+  /** How it stands. */
+  state: ServerState;
+  /** Why it stands so: `start_failed`, `start_timeout`, `no_usable_tool`, `review_needed`, … */
+  reason?: string;
+  /** Whose fault it is, with what was said, where anything was. */
+  party?: string;
+  /** Its accounts; a server without sign-in has one. */
+  accounts: Account[];
+  /** How many of its tools stand how. */
+  counts: ServerCounts;
+  /** The last of what its process wrote to stderr, at most 64 KiB; in `mcp/server/read` only. */
+  stderrTail?: string;
+  /** Its revision. */
+  revision: number;
+}
+/** How many tools of a server stand how. */
+export interface ServerCounts {
+  /** Approved, and to be used as they are. */
+  approved: number;
+  /** Approved, and out of use until they are reviewed again: they have changed, or cannot be used any more. */
+  blocked: number;
+  /** Approved, in use, with a new title or description that waits for a review. */
+  updates: number;
+  /** Not seen by a review yet, and usable. */
+  new: number;
+  /** Approved, and not on the server any more. */
+  missing: number;
+  /** Not usable, whoever approves them. */
+  unusable: number;
+}
+/** Parameters of `mcp/server/add`. `command` is needed; a server with a `url` cannot be added in this version. */
+export interface ServerAddParams {
+  /** The address of a server. Refused in this version, which reaches programs on this computer only. */
+  url?: string;
+  /** The token of a server with an address. */
+  token?: string;
+  /** Whether the address may be in a private network. */
+  privateNetwork?: boolean;
+  /** The program: an absolute path, or a name that is looked up in the daemon's `PATH`. No shell reads it. */
+  command?: string;
+  /** Its arguments, at most 128. They are shown to whoever reads the server. */
+  args?: string[];
+  /** Variables it gets beside the usual ones, at most 64. Their values are kept as secrets and never shown. */
+  env?: {
+    [k: string]: string;
+  };
+  /** What people call it, 1 to 120 characters; what the server calls itself, else the command's name, unless given. */
+  name?: string;
+  /** Whether to wait, for 10 s at most, until its tools are listed; so unless given. `false` answers at once. */
+  wait?: boolean;
+  /** Makes a repeat recognisable. */
+  operationId?: OperationId;
+}
+/** The answer to `mcp/server/add`. */
+export interface ServerAdded {
+  /** The server. */
+  server: Server;
+  /** What it offers, where it was listed in time. */
+  review?: ServerReview;
+  /** Whether this is the stored answer of an operation that was asked for before. */
+  replayed: boolean;
+}
+/** What a server offers, beside what its owner approved of it. */
+export interface ServerReview {
+  /** Which server. */
+  serverId: ServerId;
+  /** SHA-256 of all that is reviewed: `mcp/review/submit` names it, so that nothing is approved that was not seen. */
+  digest: string;
+  /** The origins the server may be reached at. */
+  origins: string[];
+  /** How many tools were not looked at: beyond the first 512, or without a name that can be shown. */
+  ignoredTools: number;
+  /** The tools, in the order of their names. */
+  tools: ReviewTool[];
+}
+/** A server after a change. */
+export interface ServerChanged {
+  /** The server. */
+  server: Server;
+  /** Whether this is the stored answer of an operation that was asked for before. */
+  replayed: boolean;
+}
+/** Parameters of `mcp/server/list`. */
+export interface ServerListParams {
+  /** Where the page begins; absent: at the start. */
+  cursor?: string;
+  /** How many at most; 100 unless given, 1,000 at most. */
+  limit?: number;
+}
+/** One page of a list. */
+export interface ServerPage {
+  /** The items, at most `limit` of them and at most 262,144 characters, the first one always included. */
+  items: Server[];
+  /** Where the next page begins; absent on the last. */
+  nextCursor?: string;
+  /** Whether something was left out that no further page has. */
+  truncated?: boolean;
+}
+/** Names a server. */
+export interface ServerParams {
+  /** Which one. */
+  serverId: ServerId;
+}
+/** Parameters of `mcp/server/remove`. */
+export interface ServerRemoveParams {
+  /** Which one. */
+  serverId: ServerId;
+  /** Makes a repeat recognisable. */
+  operationId?: OperationId;
+  /** The revision this change is based on. */
+  expectedRevision?: number;
+}
+/** Parameters of `mcp/server/restart`. */
+export interface ServerRestartParams {
+  /** Which one. */
+  serverId: ServerId;
+  /** Makes a repeat recognisable. */
+  operationId?: OperationId;
+}
+/** The answer to `mcp/server/read`. */
+export interface ServerResult {
+  /** The server. */
+  server: Server;
+}
+/** Parameters of `mcp/review/submit`. */
+export interface ServerReviewSubmitParams {
+  /** Which server. */
+  serverId: ServerId;
+  /** The digest of the review that was read. */
+  digest: string;
+  /** The names of the tools to approve, as they are at the server. */
+  tools: string[];
+  /** Whether the server's word is taken for which of its tools only read; as it was, unless given. */
+  trusted?: boolean;
+  /** Makes a repeat recognisable. */
+  operationId?: OperationId;
+}
+/** The answer to `mcp/review/submit`. */
+export interface ServerReviewSubmitted {
+  /** The server. */
+  server: Server;
+  /** The review after it. */
+  review: ServerReview;
+  /** Whether this is the stored answer of an operation that was asked for before. */
+  replayed: boolean;
+}
+/** The answer to `mcp/review/read` and `mcp/review/check`. */
+export interface ServerReviewed {
+  /** The review. */
+  review: ServerReview;
+}
+/** How a server stands. */
+export interface ServerStanding {
+  /** Which server. */
+  serverId: ServerId;
+  /** How it stands. */
+  state: ServerState;
+  /** Why, as in the server. */
+  reason?: string;
+  /** How many of its tools stand how. */
+  counts: ServerCounts;
+}
+/** Parameters of `mcp/server/status`. */
+export interface ServerStatusParams {
+  /** Which one; absent: all. */
+  serverId?: ServerId;
+}
+/** The answer to `mcp/server/status`. */
+export interface ServerStatuses {
+  /** How each stands, in the order of `mcp/server/list`. */
+  items: ServerStanding[];
+}
+/** Parameters of `mcp/server/update`. */
+export interface ServerUpdateParams {
+  /** Which one. */
+  serverId: ServerId;
+  /** What people call it, 1 to 120 characters. The names of its tools stay. */
+  name?: string;
+  /** Whether runs may use it. */
+  enabled?: boolean;
+  /** Whether its word is taken for which of its tools only read. */
+  trusted?: boolean;
+  /** Whether its address may be in a private network; a program has none. */
+  privateNetwork?: boolean;
+  /** Its arguments, in place of those there were. */
+  args?: string[];
+  /** Its variables, in place of those there were; `{}` takes all away. */
+  env?: {
+    [k: string]: string;
+  };
+  /** Makes a repeat recognisable. */
+  operationId?: OperationId;
+  /** The revision this change is based on. */
   expectedRevision?: number;
 }
 /** The settings of the daemon. */
@@ -3029,6 +3327,26 @@ export interface DaemonMethods {
   "settings/read": { params: Empty; result: SettingsResult };
   /** Change settings: what is named is set, null clears. */
   "settings/update": { params: SettingsUpdateParams; result: SettingsChanged };
+  /** Add an MCP server that is a program on this computer, connect to it and list its tools. None of them can be used before a review is submitted. A server that cannot be started is added all the same, with its state. */
+  "mcp/server/add": { params: ServerAddParams; result: ServerAdded };
+  /** The servers: `app` and `files`, which are part of the daemon, then those that were added, in the order of their ids. */
+  "mcp/server/list": { params: ServerListParams; result: ServerPage };
+  /** A server, with the last of what its process said on stderr. */
+  "mcp/server/read": { params: ServerParams; result: ServerResult };
+  /** How servers stand: all of them, or one. */
+  "mcp/server/status": { params: ServerStatusParams; result: ServerStatuses };
+  /** Change what is named of a server. Its command stays: another command is another server. Of the servers that are part of the daemon only `enabled` can be changed. */
+  "mcp/server/update": { params: ServerUpdateParams; result: ServerChanged };
+  /** Close a server and open it again. */
+  "mcp/server/restart": { params: ServerRestartParams; result: ServerChanged };
+  /** Remove a server, with the values of its environment and every rule about it. Not one that is part of the daemon. */
+  "mcp/server/remove": { params: ServerRemoveParams; result: Removed };
+  /** What a server offers beside what was approved of it, as it was last listed. */
+  "mcp/review/read": { params: ServerParams; result: ServerReviewed };
+  /** The same, after asking the server. */
+  "mcp/review/check": { params: ServerParams; result: ServerReviewed };
+  /** Approve the named tools as the review with this digest shows them, and no others: what is not named is cleared. A tool that has changed goes back to its default level. */
+  "mcp/review/submit": { params: ServerReviewSubmitParams; result: ServerReviewSubmitted };
 }
 
 /** What the daemon asks a client. */
@@ -3075,7 +3393,7 @@ export type Notifications = DaemonNotifications & ClientNotifications;
 export const protocolVersion = 1 as const;
 
 /** The digest of the bundle these types were made from: what a daemon of the same version answers in its handshake. */
-export const schemaHash = "caed47b771df6d386446a4159c0a7b485db3d71d2a25bdba3767bcff6a206422" as const;
+export const schemaHash = "37e0822b1eabe568d7858fbc79f0abed655549c77f89054cec2b2190bc9bd04c" as const;
 
 /** The kinds of errors and their JSON-RPC codes. */
 export const errorCodes = {
@@ -3193,6 +3511,16 @@ export const daemonMethods = [
   "secret/remove",
   "settings/read",
   "settings/update",
+  "mcp/server/add",
+  "mcp/server/list",
+  "mcp/server/read",
+  "mcp/server/status",
+  "mcp/server/update",
+  "mcp/server/restart",
+  "mcp/server/remove",
+  "mcp/review/read",
+  "mcp/review/check",
+  "mcp/review/submit",
 ] as const;
 
 /** The methods that take an `operationId`. */
@@ -3230,4 +3558,9 @@ export const mutatingMethods = [
   "secret/set",
   "secret/remove",
   "settings/update",
+  "mcp/server/add",
+  "mcp/server/update",
+  "mcp/server/restart",
+  "mcp/server/remove",
+  "mcp/review/submit",
 ] as const;

@@ -4,7 +4,7 @@ import { spawn } from "node:child_process";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { type TestContext, test } from "node:test";
-import { type Block, at, blocks } from "../support/blocks.js";
+import { type Block, at, blocks, root } from "../support/blocks.js";
 import { program, reaped } from "../support/daemon.js";
 import { Shell, commandsOf, isOurs } from "../support/shell.js";
 import { within } from "../support/waiting.js";
@@ -14,6 +14,7 @@ const placeholders: [RegExp, string][] = [
   [/\bNAME\b/g, "mine"],
   [/\bPROVIDER\b/g, "ollama"],
   [/\bMODEL\b/g, "qwen3"],
+  [/\/path\/to\/notes-server\.mjs/g, join(root, "docs", "examples", "notes-server.mjs")],
 ];
 
 /** What a line needs that is not there on a new home, so that it may end by saying so: an id, a project, a provider. */

@@ -33,6 +33,7 @@ const FILES: &[(&str, &str)] = files! {
     "deletion"
     "projects"
     "policies"
+    "servers"
     "endpoints"
     "settings"
     "limits"

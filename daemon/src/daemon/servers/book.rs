@@ -24,6 +24,11 @@ pub trait ServerBook: Send + Sync {
     /// Under what key the session of a source stands for a project, where all of the project share one.
     fn shared_key(&self, source: &str, project_id: &ProjectId) -> Option<String>;
 
+    /// Whether a source is ready as soon as it is called, so that no step has to open it before.
+    fn opens_at_a_call(&self, _source: &str) -> bool {
+        false
+    }
+
     /// A source was started, and speaks this version of the protocol.
     fn negotiated(&self, _source: &str, _version: &str) {}
 }

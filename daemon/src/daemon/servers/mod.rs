@@ -1,6 +1,8 @@
 //! The servers of a daemon, put together for its runs: the book of what there is, and the sessions with what runs.
 
+mod app;
 mod book;
+mod books;
 mod ready;
 #[cfg(test)]
 mod tests;
@@ -13,7 +15,11 @@ use std::{
 use futures::future::BoxFuture;
 use ropewalk_protocol::{DataKind, ProjectId, ToolState};
 
-pub use self::book::{NoServers, ServerBook};
+pub use self::{
+    app::AppBook,
+    book::{NoServers, ServerBook},
+    books::Books,
+};
 use crate::{
     clock::Clock,
     engine::Engine,
@@ -115,7 +121,8 @@ impl ServerHub {
         tokio::spawn(async move { engine.servers_changed().await });
     }
 
-    fn keep_listing(&self, source: &str, key: &str) {
+    /// Keeps what a session listed.
+    pub fn keep_listing(&self, source: &str, key: &str) {
         let Some(status) = self.sessions.status(key) else { return };
         if let Some(version) = &status.version {
             self.book().negotiated(source, version);
@@ -156,8 +163,7 @@ impl ServerHub {
         };
         let result = session.call(outgoing, &signs).await?;
         let output = call.tool.output_schema.as_deref();
-        let ready =
-            output.and_then(|schema| self.schemas.ready(&format!("{} result", call.tool.digest), schema));
+        let ready = output.and_then(|schema| self.schemas.ready(&format!("{} result", call.tool.digest), schema));
         results::result_of(&result, output.is_some(), ready.as_deref())
     }
 
@@ -172,9 +178,11 @@ impl ServerHub {
                 let reason = format!("{} does not offer it any more.", call.tool.source_name);
                 Err(CallFailure::Unavailable { code: "tool_gone", reason })
             }
-            Some(tool) if matches!(tool.state, ToolState::Blocked | ToolState::Quarantined) => {
-                blocked(tool.reason.clone().map_or_else(|| "It has to be reviewed.".to_owned(), |why| format!("It cannot be used: {why}.")))
-            }
+            Some(tool) if matches!(tool.state, ToolState::Blocked | ToolState::Quarantined) => blocked(
+                tool.reason
+                    .clone()
+                    .map_or_else(|| "It has to be reviewed.".to_owned(), |why| format!("It cannot be used: {why}.")),
+            ),
             Some(tool) if tool.spec.digest != call.tool.digest => {
                 blocked(format!("{} has changed it since the call was allowed.", call.tool.source_name))
             }

@@ -21,6 +21,9 @@ impl ServerHub {
     }
 
     async fn ready(&self, place: &Place, source: &str) -> Option<Missing> {
+        if self.book().opens_at_a_call(source) {
+            return None;
+        }
         let launch = self.book().launch(source, place)?;
         let missing = |reason| Missing { source: source.to_owned(), name: launch.name.clone(), reason };
         let opening = self.open(source, &launch);

@@ -38,6 +38,14 @@ impl ThreadHandle {
         self.look(move |turn| Ok(effective_tools(turn, schemas))).await
     }
 
+    /// Whether any client follows the thread.
+    ///
+    /// # Errors
+    /// `unavailable`.
+    pub async fn is_watched(&self) -> Result<bool, RpcError> {
+        self.look(|turn| Ok(turn.live.is_watched())).await
+    }
+
     /// The interactions that are open, with arguments, oldest first.
     ///
     /// # Errors

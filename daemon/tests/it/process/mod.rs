@@ -9,6 +9,7 @@ mod keyring;
 mod killed;
 mod open;
 mod outliving;
+mod owned_servers;
 mod programs;
 mod racing;
 mod sleepers;

@@ -1,0 +1,173 @@
+//! The App tools as a source of runs, and the daemon as they read it.
+//!
+//! The tools act on threads, and the runs of threads call the tools: the engine is looked for when a call is made, and not
+//! before (APP-15).
+
+use std::sync::{Arc, OnceLock, Weak};
+
+use futures::future::BoxFuture;
+use ropewalk_protocol::{
+    BranchId, ErrorDetail, NavigateParams, Project, ProjectId, RpcError, Thread, ThreadId, ThreadSort, ToolState,
+};
+
+use super::ServerBook;
+use crate::{
+    app::{AppServer, Chain, Reader, SOURCE, SOURCE_NAME, Windows, specs},
+    catalogue::Catalogue,
+    domain::Link,
+    engine::{Engine, ThreadHandle, lookup},
+    page::PageError,
+    peer::Clients,
+    sessions::{How, Launch, Listing},
+    tools::servers::{Place, ServerTool},
+};
+
+/// The version of the protocol the server speaks: with it nobody has to be asked.
+const VERSION: &str = "2026-07-28";
+
+/// How long a handshake may take that goes through memory.
+const START_MS: u64 = 10_000;
+
+/// The App tools as a source.
+pub struct AppBook {
+    surroundings: Arc<Surroundings>,
+}
+
+impl AppBook {
+    /// The App tools of the daemon with these documents and clients.
+    #[must_use]
+    pub fn new(catalogue: Arc<Catalogue>, clients: Arc<Clients>) -> Arc<Self> {
+        let surroundings = Surroundings { catalogue, clients, engine: OnceLock::new() };
+        Arc::new(Self { surroundings: Arc::new(surroundings) })
+    }
+
+    /// Whose threads they read. Only the first word counts.
+    pub fn serve(&self, engine: &Arc<Engine>) {
+        // There is one engine in a daemon.
+        let _ = self.surroundings.engine.set(Arc::downgrade(engine));
+    }
+}
+
+impl ServerBook for AppBook {
+    /// They are in use unless their owner or the project says otherwise (APP-13, APP-18).
+    fn sources(&self, project_id: &ProjectId) -> Vec<String> {
+        let snapshot = self.surroundings.catalogue.snapshot();
+        let is_used = snapshot.servers_of(project_id).any(|server| server.server_id.as_str() == SOURCE);
+        if is_used { vec![SOURCE.to_owned()] } else { Vec::new() }
+    }
+
+    fn name(&self, source: &str) -> Option<String> {
+        (source == SOURCE).then(|| SOURCE_NAME.to_owned())
+    }
+
+    fn tools(&self, _: &str, _: Option<&Listing>) -> Vec<ServerTool> {
+        let ready = |spec: &Arc<_>| ServerTool { spec: Arc::clone(spec), state: ToolState::Ready, reason: None };
+        specs().iter().map(ready).collect()
+    }
+
+    /// One session a branch, begun anew for each of its runs: no run is ever served as another.
+    fn launch(&self, _: &str, place: &Place) -> Option<Launch> {
+        let (place, surroundings) = (place.clone(), self.surroundings.clone());
+        Some(Launch {
+            key: format!("{SOURCE}:{}", place.branch_id),
+            name: SOURCE_NAME.to_owned(),
+            fingerprint: place.run_id.to_string(),
+            version: Some(VERSION.to_owned()),
+            start_timeout_ms: START_MS,
+            how: How::InProcess(Arc::new(move || {
+                AppServer::new(place.clone(), surroundings.clone(), surroundings.clone()).begin()
+            })),
+        })
+    }
+
+    fn shared_key(&self, _: &str, _: &ProjectId) -> Option<String> {
+        None
+    }
+
+    fn opens_at_a_call(&self, _: &str) -> bool {
+        true
+    }
+}
+
+/// The daemon, as the App tools know it.
+struct Surroundings {
+    catalogue: Arc<Catalogue>,
+    clients: Arc<Clients>,
+    engine: OnceLock<Weak<Engine>>,
+}
+
+impl Surroundings {
+    fn engine(&self) -> Result<Arc<Engine>, RpcError> {
+        self.engine.get().and_then(Weak::upgrade).ok_or_else(|| {
+            RpcError::new(ErrorDetail::ShuttingDown { grace_ms: 0 }, "The daemon is ending.")
+        })
+    }
+
+    fn handle(&self, thread_id: &ThreadId) -> Result<ThreadHandle, RpcError> {
+        self.engine()?.thread(thread_id)
+    }
+}
+
+impl Reader for Surroundings {
+    fn projects(&self) -> Vec<Project> {
+        self.catalogue.snapshot().projects_after(None).map(|project| (**project).clone()).collect()
+    }
+
+    fn project(&self, project_id: &ProjectId) -> Result<Project, RpcError> {
+        Ok(self.catalogue.read_project(project_id)?)
+    }
+
+    fn threads(
+        &self,
+        project_id: &ProjectId,
+        after: Option<&ThreadId>,
+        limit: usize,
+    ) -> Result<Vec<Thread>, RpcError> {
+        let engine = self.engine()?;
+        let mut after = after.map(ToString::to_string);
+        let mut found = Vec::new();
+        loop {
+            // By age, which does not change while somebody turns pages.
+            let rows = lookup::threads(engine.shared(), ThreadSort::Created, false, after.as_deref(), limit)?;
+            let is_last = rows.len() < limit;
+            after = rows.last().map(|(key, _)| key.clone());
+            let here = rows.into_iter().filter(|(_, row)| row.thread.project_id == *project_id);
+            found.extend(here.map(|(_, row)| row.listed()));
+            if is_last || found.len() >= limit {
+                found.truncate(limit);
+                return Ok(found);
+            }
+        }
+    }
+
+    fn thread<'a>(&'a self, thread_id: &'a ThreadId) -> BoxFuture<'a, Result<Thread, RpcError>> {
+        Box::pin(async move { self.handle(thread_id)?.read().await })
+    }
+
+    fn messages<'a>(
+        &'a self,
+        thread_id: &'a ThreadId,
+        branch_id: &'a BranchId,
+        from: Option<&'a str>,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<Chain, RpcError>> {
+        Box::pin(async move {
+            let from = from.map(|key| Link::of_key(key).ok_or(PageError::MalformedCursor)).transpose()?;
+            let (page, next) = self.handle(thread_id)?.messages(branch_id.clone(), from, limit).await?;
+            Ok(Chain { messages: page.items, next: next.map(|link| link.key()) })
+        })
+    }
+}
+
+impl Windows for Surroundings {
+    fn is_attended<'a>(&'a self, thread_id: &'a ThreadId) -> BoxFuture<'a, bool> {
+        Box::pin(async move {
+            let Ok(thread) = self.handle(thread_id) else { return false };
+            thread.is_watched().await.unwrap_or(false)
+        })
+    }
+
+    fn show(&self, what: &NavigateParams) -> u64 {
+        self.clients.navigate(what)
+    }
+}

@@ -1,0 +1,58 @@
+//! Several books read as one: each source is in the first that knows it.
+
+use std::sync::Arc;
+
+use ropewalk_protocol::ProjectId;
+
+use super::ServerBook;
+use crate::{
+    sessions::{Launch, Listing},
+    tools::servers::{Place, ServerTool},
+};
+
+/// Several books read as one.
+pub struct Books(Vec<Arc<dyn ServerBook>>);
+
+impl Books {
+    /// These books.
+    #[must_use]
+    pub fn of(books: Vec<Arc<dyn ServerBook>>) -> Self {
+        Self(books)
+    }
+
+    fn with(&self, source: &str) -> Option<&Arc<dyn ServerBook>> {
+        self.0.iter().find(|book| book.name(source).is_some())
+    }
+}
+
+impl ServerBook for Books {
+    fn sources(&self, project_id: &ProjectId) -> Vec<String> {
+        self.0.iter().flat_map(|book| book.sources(project_id)).collect()
+    }
+
+    fn name(&self, source: &str) -> Option<String> {
+        self.with(source)?.name(source)
+    }
+
+    fn tools(&self, source: &str, listing: Option<&Listing>) -> Vec<ServerTool> {
+        self.with(source).map_or_else(Vec::new, |book| book.tools(source, listing))
+    }
+
+    fn launch(&self, source: &str, place: &Place) -> Option<Launch> {
+        self.with(source)?.launch(source, place)
+    }
+
+    fn shared_key(&self, source: &str, project_id: &ProjectId) -> Option<String> {
+        self.with(source)?.shared_key(source, project_id)
+    }
+
+    fn opens_at_a_call(&self, source: &str) -> bool {
+        self.with(source).is_some_and(|book| book.opens_at_a_call(source))
+    }
+
+    fn negotiated(&self, source: &str, version: &str) {
+        if let Some(book) = self.with(source) {
+            book.negotiated(source, version);
+        }
+    }
+}
