@@ -58,15 +58,19 @@ impl AppServer {
     pub(super) async fn navigate(&self, to: NavigateTo) -> Result<Answer, ToolError> {
         let to = self.existing(to).await?;
         if !self.windows.is_attended(&self.place.thread_id).await {
-            return Err(ToolError("This run is unattended: nobody follows its thread, so no window is attached. Nothing was \
+            return Err(ToolError(
+                "This run is unattended: nobody follows its thread, so no window is attached. Nothing was \
                 shown."
-                .to_owned()));
+                    .to_owned(),
+            ));
         }
         let windows = self.windows.show(&to);
         if windows == 0 {
-            return Err(ToolError("No window is attached: no client is connected that shows what it is asked to. Nothing \
+            return Err(ToolError(
+                "No window is attached: no client is connected that shows what it is asked to. Nothing \
                 was shown, and nothing is kept for later."
-                .to_owned()));
+                    .to_owned(),
+            ));
         }
         let shown = Navigated {
             project_id: to.project_id.to_string(),

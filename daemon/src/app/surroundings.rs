@@ -27,12 +27,7 @@ pub trait Reader: Send + Sync {
     ///
     /// # Errors
     /// `unavailable`.
-    fn threads(
-        &self,
-        project_id: &ProjectId,
-        after: Option<&ThreadId>,
-        limit: usize,
-    ) -> Result<Vec<Thread>, RpcError>;
+    fn threads(&self, project_id: &ProjectId, after: Option<&ThreadId>, limit: usize) -> Result<Vec<Thread>, RpcError>;
 
     /// A thread with its branches, without its messages.
     ///

@@ -126,8 +126,7 @@ pub(crate) async fn run(args: McpArgs, context: &Context) -> Result<Exit, Failur
         Command::Restart { server } => restart(&server, context).await,
         Command::Remove { server } => {
             let (client, found) = find(&server, context).await?;
-            let params =
-                ServerRemoveParams { server_id: found.server_id, operation_id: None, expected_revision: None };
+            let params = ServerRemoveParams { server_id: found.server_id, operation_id: None, expected_revision: None };
             context.show::<ServerRemove>(&client, params, |removed| removed.effect.clone()).await
         }
     }

@@ -14,7 +14,8 @@ use ropewalk_protocol::Capability;
 #[cfg(target_os = "linux")]
 pub fn confine<'a>(granted: impl Iterator<Item = (&'a Dir, &'a [Capability])>) -> io::Result<bool> {
     use landlock::{
-        ABI, Access, AccessFs, AccessNet, PathBeneath, Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetError, RulesetStatus,
+        ABI, Access, AccessFs, AccessNet, PathBeneath, Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetError,
+        RulesetStatus,
     };
 
     const NEWEST: ABI = ABI::V6;

@@ -11,10 +11,10 @@ mod reach;
 mod refusal;
 mod resolve;
 mod server;
-mod tools;
-mod walk;
 #[cfg(test)]
 mod tests;
+mod tools;
+mod walk;
 
 pub use grants::Grant;
-pub use server::{CHANGE, FileServer, serve_stdio};
+pub use server::{CHANGE, FileServer, listed_tools, serve_stdio};

@@ -5,8 +5,8 @@ use std::{io, sync::Arc};
 use rmcp::{
     ErrorData, RoleServer, ServerHandler, ServiceExt,
     model::{
-        CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation, ListToolsResult, MetaObject,
-        PaginatedRequestParams, ServerCapabilities, ServerConfig,
+        CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation, ListToolsResult,
+        MetaObject, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
     },
     service::RequestContext,
 };
@@ -119,4 +119,10 @@ fn answered(done: Done) -> CallToolResult {
 pub async fn serve_stdio(server: FileServer) -> io::Result<()> {
     let running = server.serve((tokio::io::stdin(), tokio::io::stdout())).await.map_err(io::Error::other)?;
     running.waiting().await.map(drop).map_err(io::Error::other)
+}
+
+/// The tools, as every server lists them.
+#[must_use]
+pub fn listed_tools() -> Vec<Tool> {
+    table().map(|entries| entries.into_iter().map(|entry| entry.tool).collect()).unwrap_or_default()
 }

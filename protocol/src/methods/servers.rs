@@ -6,9 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::methods;
-use crate::{
-    Cursor, OperationId, Page, Removed, Revision, Server, ServerCounts, ServerId, ServerReview, ServerState,
-};
+use crate::{Cursor, OperationId, Page, Removed, Revision, Server, ServerCounts, ServerId, ServerReview, ServerState};
 
 methods! {
     /// Add an MCP server that is a program on this computer, connect to it and list its tools. None of them can be used

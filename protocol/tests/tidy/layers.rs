@@ -9,6 +9,7 @@ use crate::tree::{File, files_with};
 const ROOMS: &[(&str, &[&str])] = &[
     ("clock", &[]),
     ("page", &[]),
+    ("files", &[]),
     ("domain", &[]),
     ("store", &["clock", "domain"]),
     ("models", &["clock", "domain"]),
@@ -23,7 +24,19 @@ const ROOMS: &[(&str, &[&str])] = &[
     (
         "daemon",
         &[
-            "app", "catalogue", "clock", "context", "domain", "engine", "models", "page", "peer", "secrets", "sessions", "store",
+            "app",
+            "catalogue",
+            "clock",
+            "context",
+            "domain",
+            "engine",
+            "files",
+            "models",
+            "page",
+            "peer",
+            "secrets",
+            "sessions",
+            "store",
             "tools",
         ],
     ),
@@ -31,9 +44,15 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("dispatch", &["clock", "daemon", "engine", "methods", "peer", "store"]),
     ("connection", &["clock", "daemon", "dispatch", "engine", "peer"]),
     ("server", &["clock", "connection", "daemon", "dispatch", "store"]),
-    ("start", &["clock", "connection", "daemon", "engine", "methods", "models", "secrets", "server", "sessions", "store"]),
-    ("embed", &["clock", "connection", "daemon", "methods", "models", "secrets", "server", "sessions", "start", "store"]),
-    ("cli", &["daemon", "embed", "server", "sessions", "start"]),
+    (
+        "start",
+        &["clock", "connection", "daemon", "engine", "methods", "models", "secrets", "server", "sessions", "store"],
+    ),
+    (
+        "embed",
+        &["clock", "connection", "daemon", "methods", "models", "secrets", "server", "sessions", "start", "store"],
+    ),
+    ("cli", &["daemon", "embed", "files", "server", "sessions", "start"]),
 ];
 
 /// What a room knows of one above it: a handler receives the dispatcher's types, and nothing else of it.

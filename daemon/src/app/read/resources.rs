@@ -9,12 +9,7 @@ use super::{
     page::{fitting, one, page},
     query,
 };
-use crate::app::{
-    AppServer,
-    answer::ToolError,
-    spelling::capitalise,
-    surroundings::Chain,
-};
+use crate::app::{AppServer, answer::ToolError, spelling::capitalise, surroundings::Chain};
 
 /// Words of enumerations in a rule, below where its list is.
 const PROJECT_WORDS: &[&str] = &[
@@ -116,7 +111,9 @@ fn no_cursor(params: &ReadParams) -> Result<(), ToolError> {
         return Ok(());
     }
     let what = params.resource;
-    Err(ToolError(format!("This cursor belongs to another list: {what:?} is one document and has no pages. Leave it out.")))
+    Err(ToolError(format!(
+        "This cursor belongs to another list: {what:?} is one document and has no pages. Leave it out."
+    )))
 }
 
 /// A thread is only shown as one of a project it lives in.

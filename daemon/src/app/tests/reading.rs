@@ -69,8 +69,15 @@ async fn app_214_ids_that_are_left_out_are_the_runs_own() {
     assert_eq!(ids(&client.page(json!({"resource": "Thread"})).await, "threadId"), ["t1"]);
     let said = async |arguments: Value| client.page(arguments).await["items"][0]["content"][0]["text"].clone();
     assert_eq!(said(json!({"resource": "Messages"})).await, "here");
-    assert_eq!(said(json!({"resource": "Messages", "threadId": "t1", "branchId": "t1"})).await, "on the original branch");
-    assert_eq!(said(json!({"resource": "Messages", "threadId": "t2"})).await, "there", "the original branch of another");
+    assert_eq!(
+        said(json!({"resource": "Messages", "threadId": "t1", "branchId": "t1"})).await,
+        "on the original branch"
+    );
+    assert_eq!(
+        said(json!({"resource": "Messages", "threadId": "t2"})).await,
+        "there",
+        "the original branch of another"
+    );
 }
 
 #[tokio::test]

@@ -22,8 +22,10 @@ async fn app_6_the_tools_are_listed_as_any_servers_are() {
     let tools = listed().await;
     let names: Vec<&Value> = tools.iter().map(|tool| &tool["name"]).collect();
     assert_eq!(names, ["app_navigate", "app_read"]);
-    let read_only = json!({"readOnlyHint": true, "destructiveHint": false, "idempotentHint": true, "openWorldHint": false});
-    let shows = json!({"readOnlyHint": false, "destructiveHint": false, "idempotentHint": true, "openWorldHint": false});
+    let read_only =
+        json!({"readOnlyHint": true, "destructiveHint": false, "idempotentHint": true, "openWorldHint": false});
+    let shows =
+        json!({"readOnlyHint": false, "destructiveHint": false, "idempotentHint": true, "openWorldHint": false});
     assert_eq!((&tools[0]["annotations"], &tools[1]["annotations"]), (&shows, &read_only));
     for tool in &tools {
         assert!(tool["title"].is_string() && tool["description"].as_str().unwrap().chars().count() <= 2_048);
@@ -36,10 +38,10 @@ async fn app_10_an_enumeration_is_a_list_of_words_and_what_has_a_default_is_opti
     let tools = listed().await;
     let schema = &tools[1]["inputSchema"];
     let resource = &schema["properties"]["resource"];
-    assert_eq!((&resource["type"], &resource["enum"]), (
-        &json!("string"),
-        &json!(["Projects", "Project", "Threads", "Thread", "Messages"])
-    ));
+    assert_eq!(
+        (&resource["type"], &resource["enum"]),
+        (&json!("string"), &json!(["Projects", "Project", "Threads", "Thread", "Messages"]))
+    );
     assert_eq!(schema["required"], json!(["resource"]));
     assert_eq!(schema["properties"]["limit"]["default"], 100);
     assert_eq!(schema["additionalProperties"], false);

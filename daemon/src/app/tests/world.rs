@@ -12,7 +12,9 @@ use rmcp::{
     model::{CallToolRequestParams, CallToolResult},
     service::RunningService,
 };
-use ropewalk_protocol::{BranchId, Message, NavigateParams, Project, ProjectId, RpcError, Thread, ThreadId, Unattended};
+use ropewalk_protocol::{
+    BranchId, Message, NavigateParams, Project, ProjectId, RpcError, Thread, ThreadId, Unattended,
+};
 use serde_json::{Value, json};
 
 use crate::{
@@ -66,9 +68,7 @@ impl World {
     }
 
     pub(super) fn add_thread(&mut self, project: &str, id: &str, branches: &[&str]) {
-        let branch = |branch: &&str| {
-            json!({"branchId": branch, "threadId": id, "queue": {"length": 0, "held": false}, "revision": 1})
-        };
+        let branch = |branch: &&str| json!({"branchId": branch, "threadId": id, "queue": {"length": 0, "held": false}, "revision": 1});
         let thread = json!({
             "threadId": id, "projectId": project, "pinned": false, "archived": false, "unread": false,
             "origin": {"clientName": "bot"}, "seq": 1, "createdAt": AT, "updatedAt": AT, "revision": 1,
@@ -110,12 +110,7 @@ impl Reader for World {
         self.projects.get(project_id).cloned().ok_or_else(|| RpcError::not_found("project", project_id))
     }
 
-    fn threads(
-        &self,
-        project_id: &ProjectId,
-        after: Option<&ThreadId>,
-        limit: usize,
-    ) -> Result<Vec<Thread>, RpcError> {
+    fn threads(&self, project_id: &ProjectId, after: Option<&ThreadId>, limit: usize) -> Result<Vec<Thread>, RpcError> {
         let beyond = self.threads.values().rev().filter(|thread| after.is_none_or(|after| thread.thread_id < *after));
         let here = beyond.filter(|thread| thread.project_id == *project_id).take(limit);
         Ok(here.map(|thread| Thread { branches: None, ..thread.clone() }).collect())

@@ -1,7 +1,9 @@
 //! `ropewalk mcp approve`: the owner's decision about the tools of a server.
 
 use clap::{ArgGroup, Args};
-use ropewalk_protocol::{ReviewState, ServerReview, ServerReviewSubmit, ServerReviewSubmitParams, ServerReviewSubmitted};
+use ropewalk_protocol::{
+    ReviewState, ServerReview, ServerReviewSubmit, ServerReviewSubmitParams, ServerReviewSubmitted,
+};
 
 use super::{find, named_by};
 use crate::cli::{
@@ -56,8 +58,7 @@ pub(super) async fn approve(args: ApproveArgs, context: &Context) -> Result<Exit
         _ => ask(&server.name, context).await,
     };
     let digest = args.digest.unwrap_or(review.digest);
-    let params =
-        ServerReviewSubmitParams { server_id: server.server_id, digest, tools, trusted, operation_id: None };
+    let params = ServerReviewSubmitParams { server_id: server.server_id, digest, tools, trusted, operation_id: None };
     let program = context.environment.program();
     context.show::<ServerReviewSubmit>(&client, params, |result| words(result, program)).await
 }

@@ -16,9 +16,7 @@ const SIDE_CHARACTERS: usize = 200;
 
 /// All of them, a line each.
 pub(super) fn listed(servers: &[Server]) -> String {
-    let row = |server: &Server| {
-        vec![server.name.clone(), state(server), command(server), notes(server).join(", ")]
-    };
+    let row = |server: &Server| vec![server.name.clone(), state(server), command(server), notes(server).join(", ")];
     table(&servers.iter().map(row).collect::<Vec<_>>()).trim_end().to_owned()
 }
 
@@ -139,7 +137,8 @@ fn notes(server: &Server) -> Vec<String> {
         (counts.missing, "not on the server any more"),
         (counts.unusable, "unusable"),
     ];
-    let mut notes: Vec<String> = counted.iter().filter(|(count, _)| *count > 0).map(|(n, what)| format!("{n} {what}")).collect();
+    let mut notes: Vec<String> =
+        counted.iter().filter(|(count, _)| *count > 0).map(|(n, what)| format!("{n} {what}")).collect();
     if server.trusted {
         notes.push("trusted".to_owned());
     }

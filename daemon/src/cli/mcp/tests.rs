@@ -40,8 +40,10 @@ fn review() -> ServerReview {
         tool.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         tool
     };
-    let changed = json!({"state": "changed", "approved": true, "diff": {"inputSchema": {"was": {"a": 1}, "now": {"a": 2}}}});
-    let odd = json!({"state": "unusable", "reason": "schema_not_object: the type of its input schema must be \"object\""});
+    let changed =
+        json!({"state": "changed", "approved": true, "diff": {"inputSchema": {"was": {"a": 1}, "now": {"a": 2}}}});
+    let odd =
+        json!({"state": "unusable", "reason": "schema_not_object: the type of its input schema must be \"object\""});
     serde_json::from_value(json!({
         "serverId": "s-1", "digest": "d-1", "origins": [], "ignoredTools": 1,
         "tools": [tool("get", changed), tool("odd", odd), tool("put", json!({"kind": "write"}))],
@@ -55,7 +57,9 @@ fn which_tools_are_approved_is_said_and_in_one_way_only() {
     assert!(parse(&["approve", "notes", "get", "--all"]).is_err());
     assert!(parse(&["approve", "notes", "--all", "--none"]).is_err());
     assert!(parse(&["approve", "notes", "--all", "--trust", "--no-trust"]).is_err());
-    for line in [&["approve", "notes", "get", "put"][..], &["approve", "notes", "--all"], &["approve", "notes", "--none"]] {
+    for line in
+        [&["approve", "notes", "get", "put"][..], &["approve", "notes", "--all"], &["approve", "notes", "--none"]]
+    {
         assert!(parse(line).is_ok(), "{line:?}");
     }
 }

@@ -98,9 +98,10 @@ struct Surroundings {
 
 impl Surroundings {
     fn engine(&self) -> Result<Arc<Engine>, RpcError> {
-        self.engine.get().and_then(Weak::upgrade).ok_or_else(|| {
-            RpcError::new(ErrorDetail::ShuttingDown { grace_ms: 0 }, "The daemon is ending.")
-        })
+        self.engine
+            .get()
+            .and_then(Weak::upgrade)
+            .ok_or_else(|| RpcError::new(ErrorDetail::ShuttingDown { grace_ms: 0 }, "The daemon is ending."))
     }
 
     fn handle(&self, thread_id: &ThreadId) -> Result<ThreadHandle, RpcError> {
@@ -117,12 +118,7 @@ impl Reader for Surroundings {
         Ok(self.catalogue.read_project(project_id)?)
     }
 
-    fn threads(
-        &self,
-        project_id: &ProjectId,
-        after: Option<&ThreadId>,
-        limit: usize,
-    ) -> Result<Vec<Thread>, RpcError> {
+    fn threads(&self, project_id: &ProjectId, after: Option<&ThreadId>, limit: usize) -> Result<Vec<Thread>, RpcError> {
         let engine = self.engine()?;
         let mut after = after.map(ToString::to_string);
         let mut found = Vec::new();

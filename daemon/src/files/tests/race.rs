@@ -53,7 +53,11 @@ async fn app_165_a_directory_that_is_swapped_for_a_link_never_leads_outside() {
         assert!(!super::bench::text(&read).contains("secret\n") && super::bench::text(&read) != "secret");
         let name = if number % 2 == 0 { "secret.txt".to_owned() } else { format!("made/{number}.txt") };
         let wrote = client.call("write_file", json!({ "path": place.join(name), "content": "mine" })).await;
-        if wrote.is_error == Some(true) { refused += 1 } else { done += 1 }
+        if wrote.is_error == Some(true) {
+            refused += 1
+        } else {
+            done += 1
+        }
         if number >= LEAST && done >= MEETINGS && refused >= MEETINGS {
             break;
         }

@@ -35,7 +35,11 @@ async fn a_long_file_is_cut_at_a_line_and_says_how_to_go_on() {
     fs::write(ground.inside.join("long"), line.repeat(300)).unwrap();
     let path = ground.at("long");
     let text = client.text("read_file", json!({ "path": path })).await;
-    assert!(text.ends_with("\n[cut: the answer is full; ask again with startLine 263]\n"), "{}", &text[text.len() - 80..]);
+    assert!(
+        text.ends_with("\n[cut: the answer is full; ask again with startLine 263]\n"),
+        "{}",
+        &text[text.len() - 80..]
+    );
     let data = client.data("read_file", json!({ "path": path })).await;
     assert_eq!((data["lines"].as_u64(), data["nextLine"].as_u64()), (Some(262), Some(263)));
     let rest = client.data("read_file", json!({ "path": path, "startLine": 263 })).await;
@@ -105,10 +109,7 @@ async fn every_tool_says_what_it_takes_what_it_gives_and_what_it_may_do() {
     let client = Client::of(&ground.all()).await;
     let tools = client.0.list_all_tools().await.unwrap();
     let names: Vec<_> = tools.iter().map(|tool| &*tool.name).collect();
-    assert_eq!(
-        names,
-        ["read_file", "write_file", "edit_file", "list_dir", "find_files", "grep_files", "file_info"]
-    );
+    assert_eq!(names, ["read_file", "write_file", "edit_file", "list_dir", "find_files", "grep_files", "file_info"]);
     let path = ground.inside.clone();
     for tool in &tools {
         let annotations = tool.annotations.as_ref().unwrap();

@@ -9,9 +9,12 @@ use crate::files::matcher::{Dialect, Matcher};
 
 fn planted() -> Ground {
     let ground = Ground::new();
-    for (name, content) in
-        [("src/main.rs", "fn main() {}\n"), ("src/deep/lib.rs", "// MAIN (1)\n"), (".git/config", "main"), ("a.md", "main")]
-    {
+    for (name, content) in [
+        ("src/main.rs", "fn main() {}\n"),
+        ("src/deep/lib.rs", "// MAIN (1)\n"),
+        (".git/config", "main"),
+        ("a.md", "main"),
+    ] {
         let path = ground.inside.join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, content).unwrap();
@@ -47,11 +50,11 @@ async fn lines_are_found_literally_unless_asked_otherwise() {
     assert_eq!(grep(json!({ "pattern": "main()" })).await, format!("{main}:1:fn main() {{}}\n"));
     let both = format!("{lib}:1:// MAIN (1)\n{main}:1:fn main() {{}}\n");
     assert_eq!(grep(json!({ "pattern": "main", "ignoreCase": true })).await, both);
+    assert_eq!(grep(json!({ "pattern": r"\(\d\)$", "isRegex": true })).await, format!("{lib}:1:// MAIN (1)\n"));
     assert_eq!(
-        grep(json!({ "pattern": r"\(\d\)$", "isRegex": true })).await,
+        grep(json!({ "pattern": "main", "ignoreCase": true, "glob": "lib.*" })).await,
         format!("{lib}:1:// MAIN (1)\n")
     );
-    assert_eq!(grep(json!({ "pattern": "main", "ignoreCase": true, "glob": "lib.*" })).await, format!("{lib}:1:// MAIN (1)\n"));
     assert_eq!(grep(json!({ "pattern": "nothing" })).await, "[no line has it, in 2 files]");
     let cut = grep(json!({ "pattern": "main", "ignoreCase": true, "maxMatches": 1 })).await;
     assert!(cut.starts_with(&lib) && cut.contains("[cut:"), "{cut}");

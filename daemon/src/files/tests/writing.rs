@@ -55,7 +55,10 @@ async fn edits_are_exact_and_all_or_none() {
     let read = || fs::read_to_string(&path).unwrap();
 
     let done = client
-        .call("edit_file", edit(json!([{ "oldText": "one", "newText": "two" }, { "oldText": "two\ntwo", "newText": "2" }])))
+        .call(
+            "edit_file",
+            edit(json!([{ "oldText": "one", "newText": "two" }, { "oldText": "two\ntwo", "newText": "2" }])),
+        )
         .await;
     assert_eq!(read(), "2\nthree\n", "one after the other");
     assert_eq!(done.meta.unwrap().0["ropewalk/change"]["change"], "modified");
@@ -71,6 +74,8 @@ async fn edits_are_exact_and_all_or_none() {
         assert!(why.contains(word), "{why}");
         assert_eq!(read(), "aaa b");
     }
-    client.refusal("edit_file", json!({ "path": ground.at("gone"), "edits": [{ "oldText": "a", "newText": "b" }] })).await;
+    client
+        .refusal("edit_file", json!({ "path": ground.at("gone"), "edits": [{ "oldText": "a", "newText": "b" }] }))
+        .await;
     assert_eq!(ground.names_inside(), ["note.txt"]);
 }

@@ -65,7 +65,9 @@ fn only(content: &str, edit: &Edit, number: usize) -> Result<usize, Refusal> {
     }
     match *found {
         [at] => Ok(at),
-        [] => Err(Refusal::asked(format!("the oldText of edit {number} does not occur in the file; nothing was changed"))),
+        [] => {
+            Err(Refusal::asked(format!("the oldText of edit {number} does not occur in the file; nothing was changed")))
+        }
         _ => Err(Refusal::asked(format!(
             "the oldText of edit {number} occurs {} times in the file and must occur once: give more of the text around it; \
              nothing was changed",

@@ -89,16 +89,16 @@ fn lines(mut source: BufReader<File>, args: &ReadFile, path: &Path, stop: &Stop)
     while args.end_line.is_none_or(|end| number <= end) {
         stop.check()?;
         let mut line = Vec::new();
-        let taken = source
-            .by_ref()
-            .take(WHOLE_BYTES)
-            .read_until(b'\n', &mut line)
-            .map_err(|error| Refusal::io(path, error))?;
+        let taken =
+            source.by_ref().take(WHOLE_BYTES).read_until(b'\n', &mut line).map_err(|error| Refusal::io(path, error))?;
         if taken == 0 {
             break;
         }
         if taken as u64 == WHOLE_BYTES && !line.ends_with(b"\n") {
-            return Err(Refusal::asked(format!("line {number} of \"{}\" is longer than {taken} bytes", path.display())));
+            return Err(Refusal::asked(format!(
+                "line {number} of \"{}\" is longer than {taken} bytes",
+                path.display()
+            )));
         }
         if number >= args.start_line {
             let line = as_text(line, path)?;
@@ -131,7 +131,9 @@ fn lines(mut source: BufReader<File>, args: &ReadFile, path: &Path, stop: &Stop)
 
 fn nothing(args: &ReadFile, lines: u64) -> String {
     match args.end_line {
-        Some(end) if end < args.start_line => format!("[no lines: endLine {end} is before startLine {}]", args.start_line),
+        Some(end) if end < args.start_line => {
+            format!("[no lines: endLine {end} is before startLine {}]", args.start_line)
+        }
         _ if lines == 0 => "[the file is empty]".to_owned(),
         _ => format!("[no lines: the file has {lines}]"),
     }

@@ -39,7 +39,8 @@ pub fn table() -> Result<Vec<Entry>, String> {
 const READ: &str = "Reads a text file, whole or by lines. An answer holds at most 262,144 characters; one that is cut says \
                     with which line to go on.";
 const WRITE: &str = "Writes a text file, whole: makes it, or replaces all that is in it.";
-const EDIT: &str = "Replaces exact pieces of a text file. Each must occur exactly once; when one does not, nothing is changed.";
+const EDIT: &str =
+    "Replaces exact pieces of a text file. Each must occur exactly once; when one does not, nothing is changed.";
 const LIST: &str = "Lists what is in a directory.";
 const FIND: &str = "Finds files below a directory by a pattern of their names.";
 const GREP: &str = "Finds the lines of files that have a text.";

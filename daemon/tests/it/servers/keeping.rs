@@ -80,10 +80,7 @@ async fn m55_a_command_that_is_not_there_is_named_with_where_it_was_looked_for()
     fs::write(&tool, "#!/bin/sh\nexit 7\n").unwrap();
     fs::set_permissions(&tool, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     let bare = Sessions::new(Arc::new(SystemClock), Arc::new(|_| ()));
-    bare.start_children_with(ChildSetup {
-        environment: vec![("PATH".into(), "/usr/bin:/bin".into())],
-        ..setup()
-    });
+    bare.start_children_with(ChildSetup { environment: vec![("PATH".into(), "/usr/bin:/bin".into())], ..setup() });
     let reason = |launch: Launch| {
         let bare = &bare;
         async move { soon(bare.open(&launch)).await.err().unwrap().reason }

@@ -143,7 +143,10 @@ fn list(role: &str, message: &Value) -> Value {
                 json!({ "name": "none" }),
                 json!({ "name": 7, "inputSchema": { "type": "object" } }),
                 json!("no tool"),
-                with("deep", json!({ "type": "object", "x": iter::repeat_n((), 80).fold(json!({}), |inner, ()| json!({ "y": inner })) })),
+                with(
+                    "deep",
+                    json!({ "type": "object", "x": iter::repeat_n((), 80).fold(json!({}), |inner, ()| json!({ "y": inner })) }),
+                ),
                 with("echo", fine),
             ]
         }

@@ -7,8 +7,7 @@ use ropewalk_daemon::{
 
 use super::{World, echo, eventually, soon};
 
-const WELL_ENOUGH: [&str; 9] =
-    ["junk", "dies", "floods", "big", "cursor", "changes", "duplicates", "longnames", "odd"];
+const WELL_ENOUGH: [&str; 9] = ["junk", "dies", "floods", "big", "cursor", "changes", "duplicates", "longnames", "odd"];
 
 fn oddities(status: &Status) -> Vec<String> {
     status.listing.as_ref().unwrap().oddities()
