@@ -26,13 +26,13 @@ pub fn table() -> Result<Vec<Entry>, String> {
     let looks = || ToolAnnotations::new().read_only(true).open_world(false);
     let changes = || ToolAnnotations::new().read_only(false).destructive(true).open_world(false);
     Ok(vec![
-        entry::<_, read::FileRead>("read_file", READ, looks(), read::run)?,
-        entry::<_, write::FileWritten>("write_file", WRITE, changes().idempotent(true), write::run)?,
-        entry::<_, write::FileWritten>("edit_file", EDIT, changes().idempotent(false), edit::run)?,
-        entry::<_, list::Listed>("list_dir", LIST, looks(), list::run)?,
-        entry::<_, find::FilesFound>("find_files", FIND, looks(), find::run)?,
-        entry::<_, grep::Grepped>("grep_files", GREP, looks(), grep::run)?,
-        entry::<_, info::Info>("file_info", INFO, looks(), info::run)?,
+        entry::<_, read::FileRead>(["read_file", "Read a file"], READ, looks(), read::run)?,
+        entry::<_, write::FileWritten>(["write_file", "Write a file"], WRITE, changes().idempotent(true), write::run)?,
+        entry::<_, write::FileWritten>(["edit_file", "Edit a file"], EDIT, changes().idempotent(false), edit::run)?,
+        entry::<_, list::Listed>(["list_dir", "List a directory"], LIST, looks(), list::run)?,
+        entry::<_, find::FilesFound>(["find_files", "Find files"], FIND, looks(), find::run)?,
+        entry::<_, grep::Grepped>(["grep_files", "Search files"], GREP, looks(), grep::run)?,
+        entry::<_, info::Info>(["file_info", "Look at a file"], INFO, looks(), info::run)?,
     ])
 }
 
@@ -47,7 +47,7 @@ const GREP: &str = "Finds the lines of files that have a text.";
 const INFO: &str = "Says what is at a path: file or directory, its size, and when it was last changed.";
 
 fn entry<A, O>(
-    name: &'static str,
+    [name, title]: [&'static str; 2],
     description: &'static str,
     annotations: ToolAnnotations,
     run: fn(&Reach, &A, &Stop) -> Result<Done, Refusal>,
@@ -57,6 +57,7 @@ where
     O: JsonSchema + 'static,
 {
     let tool = Tool::new(name, description, schema_for_input::<A>()?)
+        .with_title(title)
         .with_raw_output_schema(schema_for_output::<O>())
         .with_annotations(annotations);
     let run = move |reach: &Reach, arguments: JsonObject, stop: &Stop| {
