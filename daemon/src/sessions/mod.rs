@@ -22,7 +22,7 @@ mod starting;
 mod supervised;
 mod supervisor;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use call::Outgoing;
 pub use child::{ChildCommand, ChildSetup};

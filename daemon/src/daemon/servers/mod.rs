@@ -9,8 +9,8 @@ mod ready;
 mod tests;
 
 use std::{
-    collections::BTreeMap,
-    sync::{Arc, Mutex, OnceLock, PoisonError, Weak},
+    collections::{BTreeMap, BTreeSet},
+    sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, Weak},
 };
 
 use futures::future::BoxFuture;
@@ -35,7 +35,7 @@ use crate::{
 
 /// The servers of a daemon.
 pub struct ServerHub {
-    book: OnceLock<Arc<dyn ServerBook>>,
+    book: RwLock<Arc<dyn ServerBook>>,
     sessions: Sessions,
     clock: Arc<dyn Clock>,
     /// Whose runs are told of changes. Weakly, because runs have the servers.
@@ -59,7 +59,7 @@ impl ServerHub {
                 }
             };
             Self {
-                book: OnceLock::new(),
+                book: RwLock::new(Arc::new(NoServers)),
                 sessions: Sessions::new(clock.clone(), Arc::new(changed)),
                 clock,
                 engine: OnceLock::new(),
@@ -70,10 +70,9 @@ impl ServerHub {
         })
     }
 
-    /// Which servers there are. Only the first word counts.
+    /// Which servers there are. The last word counts.
     pub fn know(&self, book: Arc<dyn ServerBook>) {
-        // Whoever comes later knows no better.
-        let _ = self.book.set(book);
+        *self.book.write().unwrap_or_else(PoisonError::into_inner) = book;
     }
 
     /// Whose runs are told of changes. Only the first word counts.
@@ -107,14 +106,25 @@ impl ServerHub {
     /// # Errors
     /// Why it cannot be opened, as a sentence without its name.
     pub async fn open(&self, source: &str, launch: &Launch) -> Result<Arc<Session>, String> {
+        self.forget_unused();
         self.sources().insert(launch.key.clone(), source.to_owned());
         let session = self.sessions.open(launch).await.map_err(|trouble| trouble.reason)?;
         self.keep_listing(source, &launch.key);
         Ok(session)
     }
 
-    fn book(&self) -> &dyn ServerBook {
-        self.book.get().map_or(&NoServers, |book| &**book)
+    fn book(&self) -> Arc<dyn ServerBook> {
+        self.book.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Sessions that were begun for one run and have been closed are not kept in mind.
+    fn forget_unused(&self) {
+        let book = self.book();
+        let mut sources = self.sources();
+        let passing: BTreeSet<String> =
+            sources.iter().filter(|(_, source)| book.opens_at_a_call(source)).map(|(key, _)| key.clone()).collect();
+        self.sessions.forget_stopped(|key| passing.contains(key));
+        sources.retain(|key, _| !passing.contains(key) || self.sessions.status(key).is_some());
     }
 
     /// A server stands elsewhere, or has other tools. Whoever has a run under way is told, and whoever shows lists.

@@ -2,7 +2,7 @@
 
 mod calls;
 mod lists;
-mod scripted;
+pub(crate) mod scripted;
 mod supervision;
 
 use std::{sync::Arc, time::Duration};
@@ -33,7 +33,7 @@ impl World {
 }
 
 /// How a session with a scripted server is begun.
-pub(super) fn launch(key: &str, server: &Server) -> Launch {
+pub(crate) fn launch(key: &str, server: &Server) -> Launch {
     let server = server.clone();
     Launch {
         key: key.to_owned(),
@@ -58,12 +58,12 @@ pub(super) fn call(tool: &str) -> Outgoing {
 }
 
 /// A tool as servers list it.
-pub(super) fn tool(name: &str) -> Value {
+pub(crate) fn tool(name: &str) -> Value {
     json!({ "name": name, "description": format!("Does {name}."), "inputSchema": { "type": "object" } })
 }
 
 /// A result of one text.
-pub(super) fn text(text: &str) -> Value {
+pub(crate) fn text(text: &str) -> Value {
     json!({ "content": [{ "type": "text", "text": text }] })
 }
 
@@ -73,7 +73,7 @@ pub(super) async fn soon<T>(future: impl Future<Output = T>) -> T {
 }
 
 /// Lets everything that can go on do so until `is_so`.
-pub(super) async fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+pub(crate) async fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     let waiting = async {
         while !is_so() {
             tokio::task::yield_now().await;

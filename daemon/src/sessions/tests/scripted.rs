@@ -14,7 +14,7 @@ use tokio::{
 use super::until;
 
 /// What a server does about a message.
-pub enum Does {
+pub(crate) enum Does {
     /// Answers with a result.
     Answers(Value),
     /// Answers with an error.
@@ -29,17 +29,17 @@ type Script = Arc<dyn Fn(&Value) -> Vec<Does> + Send + Sync>;
 
 /// A server.
 #[derive(Clone)]
-pub struct Server {
+pub(crate) struct Server {
     script: Script,
     heard: Arc<Mutex<Vec<Value>>>,
     connections: Arc<Mutex<usize>>,
     open: Arc<Mutex<usize>>,
-    lines: Arc<Mutex<VecDeque<mpsc::UnboundedSender<Option<String>>>>>,
+    lines: Arc<Mutex<VecDeque<mpsc::UnboundedSender<String>>>>,
 }
 
 impl Server {
     /// A server that shakes hands, lists nothing, and does for all else what the script says.
-    pub fn new(script: impl Fn(&Value) -> Vec<Does> + Send + Sync + 'static) -> Self {
+    pub(crate) fn new(script: impl Fn(&Value) -> Vec<Does> + Send + Sync + 'static) -> Self {
         Self {
             script: Arc::new(script),
             heard: Arc::default(),
@@ -50,7 +50,7 @@ impl Server {
     }
 
     /// A server with these tools, whose calls answer what the function says.
-    pub fn with_tools(tools: Vec<Value>, calls: impl Fn(&Value) -> Vec<Does> + Send + Sync + 'static) -> Self {
+    pub(crate) fn with_tools(tools: Vec<Value>, calls: impl Fn(&Value) -> Vec<Does> + Send + Sync + 'static) -> Self {
         Self::new(move |message| match message["method"].as_str() {
             Some("tools/list") => vec![Does::Answers(json!({ "tools": tools }))],
             Some("tools/call") => calls(message),
@@ -59,37 +59,32 @@ impl Server {
     }
 
     /// The messages with this method that it has got.
-    pub fn heard(&self, method: &str) -> Vec<Value> {
+    pub(crate) fn heard(&self, method: &str) -> Vec<Value> {
         self.heard.lock().unwrap().iter().filter(|message| message["method"] == method).cloned().collect()
     }
 
     /// Waits for so many messages with this method.
-    pub async fn hears(&self, method: &str, count: usize) {
+    pub(crate) async fn hears(&self, method: &str, count: usize) {
         until(&format!("the server hears {method} {count} times"), || self.heard(method).len() >= count).await;
     }
 
     /// How often it was connected to.
-    pub fn connections(&self) -> usize {
+    pub(crate) fn connections(&self) -> usize {
         *self.connections.lock().unwrap()
     }
 
     /// How many connections are open.
-    pub fn open(&self) -> usize {
+    pub(crate) fn open(&self) -> usize {
         *self.open.lock().unwrap()
     }
 
     /// Writes a line on its newest connection.
-    pub fn write(&self, line: impl ToString) {
-        self.lines.lock().unwrap().back().unwrap().send(Some(line.to_string())).unwrap();
-    }
-
-    /// Ends its newest connection.
-    pub fn hang_up(&self) {
-        let _ = self.lines.lock().unwrap().back().unwrap().send(None);
+    pub(crate) fn write(&self, line: impl ToString) {
+        self.lines.lock().unwrap().back().unwrap().send(line.to_string()).unwrap();
     }
 
     /// The other end of a new connection.
-    pub fn connect(&self) -> DuplexStream {
+    pub(crate) fn connect(&self) -> DuplexStream {
         let (ours, theirs) = tokio::io::duplex(64 << 10);
         let (sender, lines) = mpsc::unbounded_channel();
         *self.connections.lock().unwrap() += 1;
@@ -99,13 +94,13 @@ impl Server {
         theirs
     }
 
-    async fn serve(self, stream: DuplexStream, mut lines: mpsc::UnboundedReceiver<Option<String>>) {
+    async fn serve(self, stream: DuplexStream, mut lines: mpsc::UnboundedReceiver<String>) {
         let (read, mut write) = tokio::io::split(stream);
         let mut read = BufReader::new(read).lines();
         loop {
             tokio::select! {
                 line = lines.recv() => {
-                    let Some(Some(line)) = line else { break };
+                    let Some(line) = line else { break };
                     if write.write_all(format!("{line}\n").as_bytes()).await.is_err() {
                         break;
                     }
@@ -158,12 +153,12 @@ impl Server {
 }
 
 /// A notification that tools changed.
-pub fn list_changed() -> String {
+pub(crate) fn list_changed() -> String {
     json!({ "jsonrpc": "2.0", "method": "notifications/tools/list_changed" }).to_string()
 }
 
 /// A notification of progress of a call.
-pub fn progress(of: &Value, at: u64) -> String {
+pub(crate) fn progress(of: &Value, at: u64) -> String {
     let token = &of["params"]["_meta"]["progressToken"];
     let params = json!({ "progressToken": token, "progress": at, "total": 10, "message": format!("step {at}") });
     json!({ "jsonrpc": "2.0", "method": "notifications/progress", "params": params }).to_string()
