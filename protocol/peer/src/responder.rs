@@ -65,7 +65,8 @@ impl Responder {
         }
     }
 
-    /// Keeps `guard` until the bytes of the answer were written to the stream, or the connection is over.
+    /// Keeps `guard` until the bytes of the answer were written to the stream, or the connection is over. Short answers are
+    /// written together, up to 64 KiB of them: of those it is let go when that begins.
     pub fn hold(&mut self, guard: impl Any + Send) {
         if let Some(open) = &mut self.open {
             open.after.holds.push(Box::new(guard));

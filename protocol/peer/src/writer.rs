@@ -94,19 +94,22 @@ impl<W: AsyncWrite + Unpin> Writer<'_, W> {
 
     async fn write_lines(&mut self) -> io::Result<()> {
         let bytes = self.lines.iter().map(|outgoing| outgoing.line.len()).sum();
-        if self.lines.len() > 1 && bytes <= COPIED_BYTES {
+        if bytes <= COPIED_BYTES {
             self.copied.clear();
-            self.lines.iter().for_each(|outgoing| self.copied.extend_from_slice(&outgoing.line));
-            self.stream.write_all(&self.copied).await?;
-        } else {
-            for at in 0..self.lines.len() {
-                let line = self.lines[at].line.clone();
-                self.stream.write_all(&line).await?;
+            for outgoing in self.lines.drain(..) {
+                self.copied.extend_from_slice(&outgoing.line);
+                // Not when all of them are written: whoever has read the first must find its place free, however long the
+                // last takes.
+                drop(outgoing.holds);
             }
+            self.stream.write_all(&self.copied).await?;
+            self.peer.written(bytes);
+            return Ok(());
         }
-        self.peer.written(bytes);
-        for outgoing in self.lines.drain(..) {
-            drop(outgoing.holds);
+        for Outgoing { line, holds } in self.lines.drain(..) {
+            self.stream.write_all(&line).await?;
+            self.peer.written(line.len());
+            drop(holds);
         }
         Ok(())
     }

@@ -36,12 +36,13 @@ pub(super) async fn stored(bench: &Bench) -> io::Result<Vec<Row>> {
     }
     let (full, bare) = (median(full), median(bare));
     let bytes = fill(bench, "long", LONG_THREADS / CLIENTS, RUNS).await?;
-    let mut built = Vec::new();
+    let (mut built, mut known) = (Vec::new(), Vec::new());
     for _ in 0..STARTS {
+        known.extend(start_to_lists(bench, "long").await?);
         std::fs::remove_dir_all(bench.dir.join("long/index"))?;
-        built.extend(start(bench, "long").await?);
+        built.extend(start_to_lists(bench, "long").await?);
     }
-    let seconds = (median(built) - bare).max(0.001) / 1e3;
+    let seconds = (median(built) - median(known)).max(0.001) / 1e3;
     Ok(vec![
         Row::new(NAMES[0], "ms", full, Bar::AtMost(100.0)),
         Row::new(NAMES[1], "us", (full - bare).max(0.0) * 1e3 / THREADS as f64, Bar::AtMost(10.0)),
@@ -53,6 +54,19 @@ pub(super) async fn stored(bench: &Bench) -> io::Result<Vec<Row>> {
 async fn start(bench: &Bench, name: &str) -> io::Result<Option<f64>> {
     let since = Instant::now();
     let Some(mut daemon) = fresh(bench, name).await? else { return Ok(None) };
+    let took = since.elapsed().as_secs_f64() * 1e3;
+    end(&mut daemon).await?;
+    Ok(Some(took))
+}
+
+/// Milliseconds from nothing to an answer that needs the whole index, on the home of that name. Threads are served while
+/// the index is built, so that the ready line says nothing about it.
+async fn start_to_lists(bench: &Bench, name: &str) -> io::Result<Option<f64>> {
+    let since = Instant::now();
+    let Some(mut daemon) = fresh(bench, name).await? else { return Ok(None) };
+    let mut wire = Wire::greeted(&daemon.ready().socket).await?;
+    // Waits up to ten seconds for the end of the work, and is refused as `starting` after that.
+    while wire.call("thread/list", json!({"limit": 1})).await.is_err() {}
     let took = since.elapsed().as_secs_f64() * 1e3;
     end(&mut daemon).await?;
     Ok(Some(took))

@@ -45,14 +45,42 @@ async fn what_the_feed_yields_after_an_answer_was_queued_is_sent_after_it() {
     }
 }
 
+struct Guard(Arc<AtomicBool>);
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+}
+
+#[tokio::test]
+async fn what_a_short_answer_holds_does_not_wait_for_the_longer_one_behind_it() {
+    let feed = Arc::new(TestFeed::default());
+    let mut setting = setting_of(Options::default(), feed.clone());
+    setting.stranger.send("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"keep\"}\n").await;
+    let mut short = setting.service.kept().await;
+    setting.stranger.send("{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"keep\"}\n").await;
+    let long = setting.service.kept().await;
+    let released = Arc::new(AtomicBool::new(false));
+    short.hold(Guard(released.clone()));
+    // More than half of the pipe, so that the short answer fits in behind it and the long one does not.
+    feed.put("e".repeat(40_000) + "\n");
+    for _ in 0..100 {
+        tokio::task::yield_now().await;
+    }
+    short.ok(&1);
+    long.ok(&"x".repeat(50_000));
+    for _ in 0..100 {
+        tokio::task::yield_now().await;
+    }
+    assert!(released.load(Ordering::SeqCst), "whoever reads the short answer may ask again");
+    setting.stranger.line().await;
+    assert_eq!(setting.stranger.read().await["id"], 1);
+    assert_eq!(setting.stranger.read().await["id"], 2);
+}
+
 #[tokio::test]
 async fn what_an_answer_holds_is_let_go_when_it_was_written_and_not_before() {
-    struct Guard(Arc<AtomicBool>);
-    impl Drop for Guard {
-        fn drop(&mut self) {
-            self.0.store(true, Ordering::SeqCst);
-        }
-    }
     let feed = Arc::new(TestFeed::default());
     let mut setting = setting_of(Options::default(), feed.clone());
     setting.stranger.send("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"keep\"}\n").await;
