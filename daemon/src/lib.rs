@@ -17,6 +17,7 @@ pub mod dispatch;
 pub mod domain;
 pub mod embed;
 pub mod engine;
+pub mod files;
 pub mod methods;
 pub mod models;
 pub mod page;

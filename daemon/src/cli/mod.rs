@@ -13,6 +13,7 @@ mod endpoint;
 mod environment;
 mod export;
 mod failure;
+mod files_server;
 mod follow;
 mod interrupts;
 mod keep;
@@ -102,6 +103,8 @@ enum Command {
     Daemon(daemon::DaemonArgs),
     #[command(hide = true)]
     Keep(keep::KeepArgs),
+    #[command(hide = true)]
+    FilesServer(files_server::FilesServerArgs),
 }
 
 /// Runs a command: the arguments of the process, its own name first, and its environment. Everything that can go wrong is
@@ -115,6 +118,9 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>, environment: Environm
     };
     if let Command::Keep(args) = &cli.command {
         return keep::run(args, &out);
+    }
+    if let Command::FilesServer(args) = &cli.command {
+        return files_server::run(args, &out);
     }
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
@@ -156,7 +162,7 @@ async fn run_command(command: Command, context: &Context) -> Exit {
         Command::Schema(args) => Ok(schema::run(&args, context)),
         Command::Daemon(args) => daemon::run(args, context).await,
         // Without a runtime, before this.
-        Command::Keep(_) => Ok(Exit::FAILED),
+        Command::Keep(_) | Command::FilesServer(_) => Ok(Exit::FAILED),
     };
     let exit = done.unwrap_or_else(|failure: Failure| {
         failure.say(&context.out, context.global.json);

@@ -24,7 +24,7 @@ pub use journal::OperationJournal;
 pub use memory::Memory;
 pub use owned::{HubClients, OwnedServers};
 pub use parts::Parts;
-pub use servers::{AppBook, Books, NoServers, ServerBook, ServerHub};
+pub use servers::{AppBook, Books, FilesBook, NoServers, ServerBook, ServerHub};
 
 /// For the command line, which says of an endpoint what the daemon decides about it.
 pub use crate::domain::is_loopback;

@@ -7,8 +7,8 @@ use tokio::sync::{Notify, broadcast::error::RecvError, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    AppBook, Books, Daemon, HubClients, Memory, OwnedServers, ServerHub, Standing, journal::OperationJournal,
-    tool_lookup::EngineTools,
+    AppBook, Books, Daemon, FilesBook, HubClients, Memory, OwnedServers, ServerHub, Standing,
+    journal::OperationJournal, tool_lookup::EngineTools,
 };
 use crate::{
     catalogue::{Catalogue, SecretKeeper},
@@ -78,7 +78,8 @@ impl Parts {
         app.serve(&engine);
         let owned = OwnedServers::new(catalogue.clone(), self.clock.clone());
         owned.speak_through(Arc::new(HubClients { hub: servers.clone(), owned: Arc::downgrade(&owned) }));
-        servers.know(Arc::new(Books::of(vec![app, owned.clone()])));
+        let files = FilesBook::new(catalogue.clone());
+        servers.know(Arc::new(Books::of(vec![app, files, owned.clone()])));
         Arc::new(Daemon {
             info: self.info(),
             limits: Limits::default(),

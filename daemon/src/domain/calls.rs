@@ -87,6 +87,7 @@ impl Change<'_> {
         }
         item.summary = end.summary.or(item.summary);
         item.severity = Some(end.severity);
+        self.note_changed_file(run_id, &item);
         self.close_item(item, end.state);
         self.join_finished_batch(run_id);
     }

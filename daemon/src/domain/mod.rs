@@ -12,6 +12,7 @@ mod branches;
 mod calls;
 mod chain;
 mod change;
+mod changed_files;
 mod error;
 mod fact;
 mod header;

@@ -9,6 +9,7 @@ use crate::tree::{File, files_with};
 const ROOMS: &[(&str, &[&str])] = &[
     ("clock", &[]),
     ("page", &[]),
+    ("files", &[]),
     ("domain", &[]),
     ("store", &["clock", "domain"]),
     ("models", &["clock", "domain"]),
@@ -29,6 +30,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "context",
             "domain",
             "engine",
+            "files",
             "models",
             "page",
             "peer",
@@ -50,7 +52,7 @@ const ROOMS: &[(&str, &[&str])] = &[
         "embed",
         &["clock", "connection", "daemon", "methods", "models", "secrets", "server", "sessions", "start", "store"],
     ),
-    ("cli", &["daemon", "embed", "server", "sessions", "start"]),
+    ("cli", &["daemon", "embed", "files", "server", "sessions", "start"]),
 ];
 
 /// What a room knows of one above it: a handler receives the dispatcher's types, and nothing else of it.

@@ -1,5 +1,7 @@
 //! What is known of servers beside what they say themselves: which there are, what of them was approved, how each is begun.
 
+use std::path::Path;
+
 use ropewalk_protocol::ProjectId;
 
 use crate::{
@@ -28,6 +30,12 @@ pub trait ServerBook: Send + Sync {
     fn opens_at_a_call(&self, _source: &str) -> bool {
         false
     }
+
+    /// A step of a run begins: what its calls are made under is settled now.
+    fn step_begins(&self, _place: &Place) {}
+
+    /// Our own program, for a source that is a mode of it. Only the first word counts.
+    fn our_binary(&self, _binary: &Path) {}
 
     /// A source was started, and speaks this version of the protocol.
     fn negotiated(&self, _source: &str, _version: &str) {}

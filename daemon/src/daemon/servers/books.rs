@@ -1,6 +1,6 @@
 //! Several books read as one: each source is in the first that knows it.
 
-use std::sync::Arc;
+use std::{path::Path, sync::Arc};
 
 use ropewalk_protocol::ProjectId;
 
@@ -48,6 +48,14 @@ impl ServerBook for Books {
 
     fn opens_at_a_call(&self, source: &str) -> bool {
         self.with(source).is_some_and(|book| book.opens_at_a_call(source))
+    }
+
+    fn step_begins(&self, place: &Place) {
+        self.0.iter().for_each(|book| book.step_begins(place));
+    }
+
+    fn our_binary(&self, binary: &Path) {
+        self.0.iter().for_each(|book| book.our_binary(binary));
     }
 
     fn negotiated(&self, source: &str, version: &str) {

@@ -3,6 +3,7 @@
 mod app;
 mod book;
 mod books;
+mod files;
 mod ready;
 #[cfg(test)]
 mod tests;
@@ -19,6 +20,7 @@ pub use self::{
     app::AppBook,
     book::{NoServers, ServerBook},
     books::Books,
+    files::FilesBook,
 };
 use crate::{
     clock::Clock,
@@ -81,6 +83,9 @@ impl ServerHub {
 
     /// How processes of servers are started. Only the first word counts.
     pub fn start_children_with(&self, setup: ChildSetup) {
+        if let Some(binary) = &setup.keeper {
+            self.book().our_binary(binary);
+        }
         self.sessions.start_children_with(setup);
     }
 

@@ -16,6 +16,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 impl ServerHub {
     /// Opens what is needed, and says what is missing.
     pub(super) async fn ready_all(&self, place: &Place, needed: &[String]) -> Vec<Missing> {
+        self.book().step_begins(place);
         let opened = join_all(needed.iter().map(|source| self.ready(place, source))).await;
         opened.into_iter().flatten().collect()
     }

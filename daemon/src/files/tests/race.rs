@@ -1,0 +1,69 @@
+//! A directory that becomes a link to the outside while it is used.
+
+#![cfg(unix)]
+
+use std::{
+    fs,
+    os::unix::fs::symlink,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU32, Ordering},
+    },
+    thread,
+};
+
+use serde_json::json;
+
+use super::bench::{Client, Ground};
+
+/// Until both the directory and the link have been met this often.
+const MEETINGS: u32 = 20;
+
+/// Operations, at most and at least.
+const MOST: u32 = 4_000;
+const LEAST: u32 = 300;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn app_165_a_directory_that_is_swapped_for_a_link_never_leads_outside() {
+    let ground = Ground::new();
+    let place = ground.inside.join("place");
+    fs::create_dir(&place).unwrap();
+    fs::write(place.join("secret.txt"), "mine").unwrap();
+    let stop = Arc::new(AtomicBool::new(false));
+    let swaps = Arc::new(AtomicU32::new(0));
+    let swapper = thread::spawn({
+        let (aside, outside) = (ground.inside.join("aside"), ground.outside.clone());
+        let (stop, swaps, place) = (stop.clone(), swaps.clone(), place.clone());
+        move || {
+            while !stop.load(Ordering::Relaxed) {
+                fs::rename(&place, &aside).unwrap();
+                symlink(&outside, &place).unwrap();
+                thread::yield_now();
+                fs::remove_file(&place).unwrap();
+                fs::rename(&aside, &place).unwrap();
+                thread::yield_now();
+                swaps.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+    });
+    let client = Client::of(&ground.all()).await;
+    let (mut done, mut refused) = (0, 0);
+    for number in 0..MOST {
+        let read = client.call("read_file", json!({ "path": place.join("secret.txt") })).await;
+        assert!(!super::bench::text(&read).contains("secret\n") && super::bench::text(&read) != "secret");
+        let name = if number % 2 == 0 { "secret.txt".to_owned() } else { format!("made/{number}.txt") };
+        let wrote = client.call("write_file", json!({ "path": place.join(name), "content": "mine" })).await;
+        if wrote.is_error == Some(true) {
+            refused += 1
+        } else {
+            done += 1
+        }
+        if number >= LEAST && done >= MEETINGS && refused >= MEETINGS {
+            break;
+        }
+    }
+    stop.store(true, Ordering::Relaxed);
+    swapper.join().unwrap();
+    ground.assert_nothing_happened_outside();
+    assert!(swaps.load(Ordering::Relaxed) > 0 && done > 0, "{done} done, {refused} refused");
+}
