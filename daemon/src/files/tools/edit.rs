@@ -55,7 +55,7 @@ pub fn run(reach: &Reach, args: &EditFile, stop: &Stop) -> Result<Done, Refusal>
 const PLACES: usize = 10;
 
 /// Places that are counted: a text that repeats itself may have millions, each as long to look at as the one before.
-const COUNTED: usize = 1_000;
+const COUNTED: usize = 100;
 
 /// Where the text of an edit is, if it is there once.
 fn only(content: &str, edit: &Edit, number: usize) -> Result<usize, Refusal> {

@@ -315,3 +315,8 @@ fn a27_every_word_has_its_effect_at_every_level_and_no_other_word_is_a_rule() {
         assert!(serde_json::from_str::<PolicyDecision>(word).is_err(), "{word}");
     }
 }
+
+#[test]
+fn app_208_a_run_may_call_a_tool_65535_times_unless_a_rule_says_otherwise() {
+    assert_eq!(super::MAX_CALLS, 65_535);
+}

@@ -107,7 +107,7 @@ async fn mcp_1_58_59_60_a_server_is_added_reviewed_and_its_tools_are_called_as_t
     assert_eq!(submitted["server"]["counts"]["approved"], json!(2));
 
     let (read, asked) = owner.run(&thread, "mcp_notes_listNotes {\"a\":1}").await;
-    assert!(!asked && read["status"] == "completed", "{read}");
+    assert!(!asked && read["state"] == "completed", "{read}");
     assert!(read.to_string().contains("list_notes {\\\"a\\\":1} t-7"), "{read}");
     let (write, asked) = owner.run(&thread, "mcp_notes_addNote {\"text\":\"x\"}").await;
     assert!(asked, "a tool that writes is asked about, and nobody is there to answer: {write}");
@@ -141,13 +141,13 @@ async fn mcp_74_76_85_a_changed_schema_blocks_until_it_is_reviewed_and_a_changed
     assert_eq!(tool("mcp_notes_listNotes")["state"], json!("blocked"));
     assert_eq!(tool("mcp_notes_addNote")["description"], json!("Adds a note."), "the approved text stays in use");
     let (blocked, _) = owner.run(&thread, "mcp_notes_listNotes {}").await;
-    assert_eq!(blocked["status"], json!("failed"), "{blocked}");
+    assert_eq!(blocked["state"], json!("failed"), "{blocked}");
     assert!(blocked.to_string().contains("tool_blocked"), "{blocked}");
 
     let params = json!({"serverId": server, "digest": digest, "tools": ["list_notes", "add_note"]});
     owner.call("mcp/review/submit", params).await;
     let (read, asked) = owner.run(&thread, "mcp_notes_listNotes {}").await;
-    assert!(!asked && read["status"] == "completed", "{read}");
+    assert!(!asked && read["state"] == "completed", "{read}");
 }
 
 #[tokio::test]
