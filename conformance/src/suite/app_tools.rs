@@ -192,7 +192,7 @@ pub(super) async fn app_197_an_unattended_run_shows_nothing_and_neither_does_one
     let mut window = Raw::introduced(subject.open().await, "window", "in-W", capabilities, json!([])).await;
     bot.call("thread/unsubscribe", json!({"threadId": thread})).await;
     let run = bot.submit(&thread, &format!("call {NAVIGATE}")).await;
-    bot.call("run/wait", json!({"runId": run, "until": "ended"})).await;
+    bot.call("run/wait", json!({"runId": run})).await;
     let item = bot.calls(&thread).await.pop().unwrap();
     assert!(told_text(&item).contains("no window is attached"), "{}", told_text(&item));
     window.settle_down().await;
