@@ -5,6 +5,7 @@
 use std::{
     fs,
     os::unix::fs::symlink,
+    path::Path,
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicU32, Ordering},
@@ -12,10 +13,12 @@ use std::{
     thread,
 };
 
+use ropewalk_protocol::Capability;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use serde_json::json;
 
 use super::bench::{Client, Ground};
+use crate::files::reach::Reach;
 
 /// Until both the directory and the link have been met this often.
 const MEETINGS: u32 = 20;
@@ -65,4 +68,29 @@ async fn app_165_a_directory_that_is_swapped_for_a_link_never_leads_outside() {
     swapper.join().unwrap();
     ground.assert_nothing_happened_outside();
     assert!(swaps.load(Ordering::Relaxed) > 0 && done > 0 && refused > 0, "{done} done, {refused} refused");
+}
+
+#[test]
+fn app_165_what_is_swapped_between_the_look_and_the_use_never_leads_outside() {
+    let ground = Ground::new();
+    let (place, aside) = (ground.inside.join("place"), ground.inside.join("aside"));
+    fs::create_dir(&place).unwrap();
+    fs::write(place.join("secret.txt"), "mine").unwrap();
+    let reach = Reach::new(&ground.all(), |_| ());
+    let both = [Capability::Read, Capability::Write];
+    let found = |name: &str| reach.find(place.join(name).to_str().unwrap(), &both).unwrap();
+    let (file, fresh, directory) = (found("secret.txt"), found("made/deep.txt"), found(""));
+    for target in [ground.outside.as_path(), Path::new("../outside")] {
+        fs::rename(&place, &aside).unwrap();
+        symlink(target, &place).unwrap();
+        file.file().unwrap_err();
+        file.parent(true).unwrap_err();
+        fresh.parent(true).unwrap_err();
+        file.metadata().unwrap_err();
+        directory.dir().unwrap_err();
+        fs::remove_file(&place).unwrap();
+        fs::rename(&aside, &place).unwrap();
+    }
+    ground.assert_nothing_happened_outside();
+    file.file().unwrap();
 }
