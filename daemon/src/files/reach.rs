@@ -23,7 +23,7 @@ pub struct Reach {
     writing: Mutex<()>,
 }
 
-/// A place in a grant that has the capability asked for. It need not exist.
+/// A place in a grant that may be used as was asked. It need not exist.
 #[derive(Debug)]
 pub struct Spot<'a> {
     /// Where it is, without links.
@@ -53,10 +53,10 @@ impl Reach {
         self.writing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Finds the grant of a path: followed to where it leads, it must lie in one that has all these capabilities.
+    /// Finds the grant of a path: followed to where it leads, the grants around it must have all these capabilities.
     ///
     /// # Errors
-    /// When the path is relative, leads outside, or no grant around it has the capabilities. What lies outside is refused
+    /// When the path is relative, leads outside, or the grants around it do not have them. What lies outside is refused
     /// with the same words whether it exists or not.
     pub fn find(&self, given: &str, capabilities: &[Capability]) -> Result<Spot<'_>, Refusal> {
         let named = Path::new(given);
@@ -71,17 +71,17 @@ impl Reach {
             Err(error) if !self.around(named).is_empty() => return Err(Refusal::io(named, error)),
             Err(_) => return Err(self.outside(given)),
         };
-        let mut missing = None;
-        for (grant, within) in self.around(&path) {
-            match capabilities.iter().find(|needed| !grant.capabilities.contains(needed)) {
-                None => return Ok(Spot { within, grant, path }),
-                Some(needed) => missing = missing.or(Some(*needed)),
-            }
+        let mut around = self.around(&path).into_iter();
+        let lacks =
+            |needed: &&Capability| !self.around(&path).iter().any(|(grant, _)| grant.capabilities.contains(needed));
+        if let Some(capability) = capabilities.iter().find(lacks).copied().filter(|_| !around.as_slice().is_empty()) {
+            return Err(Refusal::Capability { path: given.to_owned(), capability });
         }
-        Err(match missing {
-            Some(capability) => Refusal::Capability { path: given.to_owned(), capability },
-            None => self.outside(given),
-        })
+        // The innermost: whatever lies beneath it has all that was found.
+        match around.next() {
+            Some((grant, within)) => Ok(Spot { within, grant, path }),
+            None => Err(self.outside(given)),
+        }
     }
 
     fn around(&self, path: &Path) -> Vec<(&Granted, PathBuf)> {

@@ -139,6 +139,8 @@ async fn app_166_a_grant_inside_another_adds_to_it() {
     let client = Client::of(&[ground.grant(&[Capability::Read]), below]).await;
     client.text("write_file", json!({ "path": ground.at("below/new.txt"), "content": "x" })).await;
     assert_eq!(client.text("read_file", json!({ "path": ground.at("below/new.txt") })).await, "x");
+    let edit = json!({ "path": ground.at("below/new.txt"), "edits": [{ "oldText": "x", "newText": "y" }] });
+    client.text("edit_file", edit).await;
     client.refusal("write_file", json!({ "path": ground.at("new.txt"), "content": "x" })).await;
     assert_eq!(ground.names_inside(), ["below", "note.txt"]);
 }

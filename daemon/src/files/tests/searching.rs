@@ -2,10 +2,16 @@
 
 use std::fs;
 
+use cap_std::{ambient_authority, fs::Dir};
 use serde_json::json;
 
 use super::bench::{Client, Ground};
-use crate::files::matcher::{Dialect, Matcher};
+use crate::files::{
+    matcher::{Dialect, Matcher},
+    refusal::Refusal,
+    tools::Stop,
+    walk::{Stopped, walk},
+};
 
 fn planted() -> Ground {
     let ground = Ground::new();
@@ -112,4 +118,19 @@ async fn answers_are_bounded_however_much_is_asked_for() {
         let data = client.data(tool, arguments).await;
         assert!(data["truncated"] == true && data[list].as_array().unwrap().len() > 100, "{tool}");
     }
+}
+
+#[test]
+fn a_search_ends_where_it_is_when_its_call_is_taken_back() {
+    let ground = planted();
+    let dir = Dir::open_ambient_dir(&ground.inside, ambient_authority()).unwrap();
+    let stop = Stop::default();
+    let mut seen = 0;
+    let ended = walk(dir, &stop, |_, _, _| {
+        seen += 1;
+        stop.0.cancel();
+        Ok(true)
+    });
+    assert!(matches!(ended, Err(Stopped::Refused(Refusal::Cancelled))), "{ended:?}");
+    assert_eq!(seen, 1);
 }

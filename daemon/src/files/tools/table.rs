@@ -10,12 +10,15 @@ use serde::de::DeserializeOwned;
 use super::{Done, Stop, edit, find, grep, info, list, read, write};
 use crate::files::{reach::Reach, refusal::Refusal};
 
+/// Carries out a tool; it blocks.
+type CarryOut = dyn Fn(&Reach, JsonObject, &Stop) -> Result<Done, Refusal> + Send + Sync;
+
 /// A tool and how it is carried out.
 pub struct Entry {
     /// What is told of it.
     pub tool: Tool,
     /// Carries it out; it blocks.
-    pub run: Box<dyn Fn(&Reach, JsonObject, &Stop) -> Result<Done, Refusal> + Send + Sync>,
+    pub run: Box<CarryOut>,
 }
 
 /// All tools, in the order in which they are listed.

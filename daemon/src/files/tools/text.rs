@@ -44,8 +44,6 @@ pub fn as_text(bytes: Vec<u8>, path: &Path) -> Result<String, Refusal> {
     if bytes.contains(&0) {
         return Err(Refusal::asked(format!("\"{}\" is binary: it cannot be used as text", path.display())));
     }
-    String::from_utf8(bytes).map_err(|error| {
-        let at = error.utf8_error().valid_up_to();
-        Refusal::asked(format!("\"{}\" is not UTF-8: byte {at} does not belong there", path.display()))
-    })
+    String::from_utf8(bytes)
+        .map_err(|_| Refusal::asked(format!("\"{}\" is not UTF-8: it cannot be used as text", path.display())))
 }
