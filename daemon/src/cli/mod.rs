@@ -14,8 +14,10 @@ mod environment;
 mod export;
 mod failure;
 mod follow;
+mod grant;
 mod interrupts;
 mod key;
+mod moment;
 mod out;
 mod pending;
 mod person;
@@ -91,6 +93,7 @@ enum Command {
     Endpoint(endpoint::EndpointArgs),
     Policy(policy::PolicyArgs),
     Project(project::ProjectArgs),
+    Grant(grant::GrantArgs),
     Settings(settings::SettingsArgs),
     Doctor(doctor::DoctorArgs),
     Backup(backup::BackupArgs),
@@ -140,6 +143,7 @@ async fn run_command(command: Command, context: &Context) -> Exit {
         Command::Endpoint(args) => endpoint::run(args, context).await,
         Command::Policy(args) => policy::run(args, context).await,
         Command::Project(args) => project::run(args, context).await,
+        Command::Grant(args) => grant::run(args, context).await,
         Command::Settings(args) => settings::run(args, context).await,
         Command::Doctor(args) => doctor::run(args, context).await,
         Command::Backup(args) => backup::backup(args, context).await,

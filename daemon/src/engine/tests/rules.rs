@@ -10,7 +10,11 @@ use super::{
     life::{Life, asking, begin, call_ends, completed, events, idle, plain, soon, tools},
     notes::{Notes, WRITE},
 };
-use crate::{catalogue::Caller, engine::ThreadHandle};
+use crate::{
+    catalogue::{Caller, is_listed},
+    clock::Clock as _,
+    engine::ThreadHandle,
+};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -304,6 +308,39 @@ async fn a16_k22_app_215_what_a_person_sees_is_what_the_tool_receives() {
     assert_eq!((&item["arguments"], &item["originalArguments"]), (&repaired, &original));
 }
 
+/// Whatever is no slip of the two kinds fails, and the model is told which property and why (M06: never a guess).
+#[tokio::test]
+async fn app_217_m06_what_does_not_fit_fails_with_property_and_reason_and_is_not_called() {
+    let (mut life, mut person) = (Life::first().await, Person::new("in-A"));
+    let properties = json!({
+        "limit": {"anyOf": [{"type": "integer"}, {"type": "null"}]},
+        "verbose": {"anyOf": [{"type": "boolean"}, {"type": "null"}]},
+        "note": {"type": ["string", "null"]},
+        "mode": {"enum": ["on", "ON"]},
+    });
+    let schema = json!({"type": "object", "properties": properties, "additionalProperties": false});
+    let declared = tools(&[("look", json!({"approval": "ask", "inputSchema": schema}))]);
+    let thread = life.start(&person, declared).await;
+    let run = begin(&thread, "go").await;
+    let off = r#"{"limit":"5","verbose":"false","note":"007","mode":"On","more":1}"#;
+    life.asked().await.calls(&[("look", off), ("look", r#"{"limit":5,"verbose":false,"note":"007"}"#)]);
+    let approval = person.offered("approval/request").await;
+    assert_eq!(approval.params()["index"], 2, "nobody is asked about what cannot be called");
+    person.answers(&approval, json!({"decision": "accept"})).await;
+    let call = person.offered("tool/call").await;
+    assert_eq!(call.params()["arguments"], json!({"limit": 5, "verbose": false, "note": "007"}));
+    person.returns(&call, "seen").await;
+    let asked = life.asked().await;
+    let told = &asked.history()[2];
+    for property in ["/limit", "/verbose", "/mode", "more"] {
+        assert!(told.contains(property), "{property}: {told}");
+    }
+    assert!(!told.contains("/note"), "{told}");
+    asked.ends("Done.");
+    life.ended(&thread, &run).await;
+    assert_eq!(call_ends(&thread).await[0], json!(["failed", "invalid_arguments", "none"]));
+}
+
 /// Field case A16: the digest of what was shown is kept, and an answer counts for nothing else, also after a crash.
 #[tokio::test]
 async fn a16_k22_an_approval_is_voided_when_what_would_be_called_is_not_what_was_shown() {
@@ -429,4 +466,29 @@ async fn app_95_k48_structured_content_and_meta_are_for_clients_alone() {
     }
     assert_eq!((&items[0]["summary"], &items[1]["summary"]), (&json!("Write a note"), &json!("look")));
     assert_eq!(items[0]["decision"]["decision"], "accept");
+}
+
+/// A rule that has expired is not there any more: not in a list, not at its project, and before long not on the disk.
+#[tokio::test]
+async fn app_175_a_rule_that_has_expired_is_not_there_any_more() {
+    let (life, person) = (Life::first().await, Person::new("in-A"));
+    let thread = life.start(&person, asking("write")).await;
+    let project = life.daemon.catalogue.snapshot().default_project().project_id.clone();
+    let tool = json!({"source": "client:bot", "name": "write"});
+    let until = "2026-11-30T10:01:00Z";
+    let allow =
+        json!({"level": "project", "projectId": project, "tool": tool, "decision": "allow", "expiresAt": until});
+    let rule = set(&life, allow).await;
+    let of_project = || life.daemon.catalogue.read_project(&project).unwrap().policies.unwrap().len();
+    let filter = Default::default();
+    assert!(is_listed(&rule, &filter, life.clock.now()));
+    assert_eq!(of_project(), 1);
+    life.clock.advance(60 * SECOND);
+    assert!(!is_listed(&rule, &filter, life.clock.now()));
+    assert_eq!(of_project(), 0);
+    life.daemon.tend_store().await;
+    assert!(life.daemon.catalogue.snapshot().policies.is_empty());
+    let life = life.crash(SECOND).await;
+    assert!(life.daemon.catalogue.snapshot().policies.is_empty());
+    life.thread(thread.id());
 }
