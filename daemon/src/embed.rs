@@ -14,6 +14,7 @@ use crate::{
     models::Models,
     secrets::{MemorySecrets, SecretChoice},
     server::{Environment, Home, HomeLock, Places},
+    sessions::ChildSetup,
     start::{self, Config, Running},
     store::MemoryStore,
 };
@@ -85,7 +86,9 @@ async fn begin(config: EmbedConfig) -> Result<Embedded, RpcError> {
             let places = Places { home: Some(directory), socket: None };
             let home = Home::resolve(&places, &Environment::default()).map_err(|error| RpcError::from(&error))?;
             if config.listen {
-                let running = start::start(Config { home, secret_store, idle_exit_ms: None }).await?;
+                let running =
+                    start::start(Config { home, secret_store, idle_exit_ms: None, children: ChildSetup::default() })
+                        .await?;
                 return Ok(Embedded::new(running.daemon().clone(), Held::Socket(Box::new(running))));
             }
             let lock = HomeLock::acquire(&home).await.map_err(|error| RpcError::from(&error))?;

@@ -22,6 +22,7 @@ pub mod page;
 pub mod peer;
 pub mod secrets;
 pub mod server;
+pub mod sessions;
 pub mod start;
 pub mod store;
 pub mod tools;

@@ -18,6 +18,7 @@ use crate::{
     models::Models,
     secrets::HomeSecrets,
     server::{Home, HomeLock, Server, ready_line},
+    sessions::ChildSetup,
     store::{DiskStore, LateStore, Projector, refuse_unknown},
 };
 
@@ -36,6 +37,8 @@ pub struct Config {
     pub secret_store: SecretChoice,
     /// After how long without work or clients it exits, unless a setting says otherwise; `None`: never.
     pub idle_exit_ms: Option<u64>,
+    /// How processes of servers are started.
+    pub children: ChildSetup,
 }
 
 /// A daemon that answers on its socket.
@@ -53,10 +56,12 @@ pub struct Running {
 /// # Errors
 /// The error of the ready line: another daemon has the home, a path cannot be used, the store cannot be opened.
 pub async fn start(config: Config) -> Result<Running, RpcError> {
-    let descriptors = raise_descriptor_limit();
+    let (before, descriptors) = raise_descriptor_limit();
     let bound = Server::bind(&config.home).await.map_err(|error| RpcError::from(&error))?;
     let opening = Opening::begin(&config.home.directory, config.secret_store).await?;
     let daemon = opening.daemon().clone();
+    // What we may have open is for our connections and logs; children get what there was (ruling 44).
+    daemon.servers.start_children_with(ChildSetup { descriptors: before, ..config.children });
     let mut serving = Serving::new(daemon.clone(), Arc::new(methods::table()));
     serving.limits.max_connections = connections_within(descriptors, serving.limits.max_connections);
     let socket = bound.socket().to_owned();
@@ -199,16 +204,16 @@ impl Running {
 
 /// Connections and logs each take a descriptor; the soft limit of most systems is far below what they allow (ruling 44).
 ///
-/// Returns what it is now; nothing when there is none.
-fn raise_descriptor_limit() -> Option<u64> {
+/// Returns what it was and what it is now; nothing where there is none.
+fn raise_descriptor_limit() -> (Option<u64>, Option<u64>) {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let limit = getrlimit(Resource::Nofile);
     let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };
     if let Err(error) = setrlimit(Resource::Nofile, raised) {
         tracing::warn!(%error, "the limit of open files could not be raised");
-        return limit.current;
+        return (limit.current, limit.current);
     }
-    raised.current
+    (limit.current, raised.current)
 }
 
 /// How many connections there may be, so that they leave descriptors for logs: what is short of them is a new connection

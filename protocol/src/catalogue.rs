@@ -80,6 +80,8 @@ pub const METHODS: &[MethodEntry] = entries![method:
     EndpointSet, EndpointRemove, EndpointList, EndpointTest,
     SecretSet, SecretRemove,
     SettingsRead, SettingsUpdate,
+    ServerAdd, ServerList, ServerRead, ServerStatus, ServerUpdate, ServerRestart, ServerRemove,
+    ServerReviewRead, ServerReviewCheck, ServerReviewSubmit,
     ToolCall, ApprovalAsk, InputAsk,
 ];
 

@@ -85,6 +85,8 @@ ids! {
     OperationId
     /// An MCP server.
     ServerId
+    /// An account at an MCP server.
+    AccountId
     /// An installed app.
     AppId
     /// An agent of an app.

@@ -8,7 +8,7 @@ use ropewalk_protocol::{DataKind, Endpoint, Grant, Policy, Project, SecretStore,
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::{SCRIPTED, facts::OtherFact};
+use super::{SCRIPTED, ServerRecord, facts::OtherFact};
 use crate::store::{OperationRow, Record, RowChange, Rows, expired_before, keys};
 
 /// The id of the one settings document.
@@ -21,6 +21,7 @@ pub(super) enum Document {
     Grant(Grant),
     Policy(Policy),
     Endpoint(Endpoint),
+    Server(ServerRecord),
     Settings(Settings),
 }
 
@@ -43,6 +44,7 @@ pub(super) enum Noun {
     Grant,
     Policy,
     Endpoint,
+    Server,
     Settings,
 }
 
@@ -145,6 +147,7 @@ impl Document {
             Noun::Grant => Self::Grant(serde_json::from_slice(value)?),
             Noun::Policy => Self::Policy(serde_json::from_slice(value)?),
             Noun::Endpoint => Self::Endpoint(serde_json::from_slice(value)?),
+            Noun::Server => Self::Server(serde_json::from_slice(value)?),
             Noun::Settings => Self::Settings(serde_json::from_slice(value)?),
         })
     }
@@ -155,6 +158,7 @@ impl Document {
             Self::Grant(_) => Noun::Grant,
             Self::Policy(_) => Noun::Policy,
             Self::Endpoint(_) => Noun::Endpoint,
+            Self::Server(_) => Noun::Server,
             Self::Settings(_) => Noun::Settings,
         }
     }
@@ -165,6 +169,7 @@ impl Document {
             Self::Grant(grant) => &grant.grant_id,
             Self::Policy(policy) => &policy.policy_id,
             Self::Endpoint(endpoint) => &endpoint.endpoint_id,
+            Self::Server(server) => &server.server_id,
             Self::Settings(_) => SETTINGS_ID,
         }
     }
@@ -177,6 +182,7 @@ impl Document {
             Self::Grant(grant) => to_raw_value(grant),
             Self::Policy(policy) => to_raw_value(&Policy { matches: 0, ..policy.clone() }),
             Self::Endpoint(endpoint) => to_raw_value(&Endpoint { is_default: false, ..endpoint.clone() }),
+            Self::Server(server) => to_raw_value(server),
             Self::Settings(settings) => to_raw_value(&Settings {
                 default_endpoint_id: settings.default_endpoint_id.clone().filter(|id| id.as_str() != SCRIPTED),
                 secret_store: SecretStore::File,
@@ -189,7 +195,8 @@ impl Document {
 
 impl Noun {
     /// All of them.
-    pub(super) const ALL: [Self; 5] = [Self::Project, Self::Grant, Self::Policy, Self::Endpoint, Self::Settings];
+    pub(super) const ALL: [Self; 6] =
+        [Self::Project, Self::Grant, Self::Policy, Self::Endpoint, Self::Server, Self::Settings];
 
     /// The word in keys and facts.
     pub(super) const fn word(self) -> &'static str {
@@ -198,6 +205,7 @@ impl Noun {
             Self::Grant => "grant",
             Self::Policy => "policy",
             Self::Endpoint => "endpoint",
+            Self::Server => "server",
             Self::Settings => "settings",
         }
     }
@@ -208,6 +216,7 @@ impl Noun {
             Self::Grant => DataKind::Grant,
             Self::Policy => DataKind::Policy,
             Self::Endpoint => DataKind::Endpoint,
+            Self::Server => DataKind::Server,
             Self::Settings => DataKind::Settings,
         }
     }

@@ -1,10 +1,11 @@
-//! Documents that belong to no thread: projects, grants, policies, endpoints, settings.
+//! Documents that belong to no thread: projects, grants, policies, endpoints, servers, settings.
 //!
 //! Every change goes the same way: a pure function decides on the documents as they are ([`Snapshot`]) what becomes of
 //! them, one record of the daemon's log makes it durable, then readers see it and the caller gets its answer. There is
 //! one writer at a time; readers hold a snapshot and wait for nobody. A change that fails has not happened.
 
 mod address;
+mod bindings;
 mod choice;
 mod directory;
 mod document;
@@ -22,6 +23,9 @@ mod refusal;
 mod removal;
 mod rules;
 mod secrets;
+mod server_record;
+mod server_rules;
+mod servers;
 mod settings;
 mod sieve;
 mod snapshot;
@@ -48,6 +52,8 @@ pub use policies::is_listed;
 pub use refusal::Refusal;
 pub use removal::{Burial, DoomedProject};
 pub use secrets::SecretKeeper;
+pub use server_record::{APP, FILES, ServerRecord};
+pub use servers::ShowServer;
 pub use snapshot::Snapshot;
 pub use storage::{starting, storage_error};
 pub use tools::ToolLookup;

@@ -8,7 +8,7 @@ use ropewalk_protocol::{
 };
 
 use super::{
-    Caller, Catalogue, Refusal, Snapshot, ToolLookup,
+    Caller, Catalogue, Refusal, Snapshot, ToolLookup, bindings,
     document::{Document, DocumentChange, Noun},
     projects::{existing, touched},
     refusal::expect_revision,
@@ -63,7 +63,7 @@ impl Catalogue {
             expect_revision("policy", params.expected_revision, policy.revision, &shown(policy, &*tools))?;
             let effect = effect_of_removal(policy);
             let mut changes = vec![DocumentChange::Remove(Noun::Policy, policy.policy_id.to_string())];
-            changes.extend(owner_touched(snapshot, moment, policy));
+            changes.extend(owner_touched(snapshot, moment, policy, false));
             Ok(Decision::new(changes, move |_| Removed { applied: true, dry_run: false, effect, replayed: false }))
         })
         .await
@@ -104,14 +104,17 @@ pub(super) fn put(
 ) -> Decision<PolicyChanged> {
     let answer = policy.clone();
     let mut changes = Vec::with_capacity(2);
-    changes.extend(owner_touched(snapshot, moment, &policy));
+    changes.extend(owner_touched(snapshot, moment, &policy, true));
     changes.push(DocumentChange::Put(Document::Policy(policy)));
     Decision::new(changes, move |_| PolicyChanged { policy: shown(&answer, &*tools), replayed: false })
 }
 
-/// A change of a project's rules is a change of the project.
-fn owner_touched(snapshot: &Snapshot, moment: &Moment<'_>, policy: &Policy) -> Option<DocumentChange> {
+/// A change of a project's rules is a change of the project. One that is set binds the project to the server it is about.
+fn owner_touched(snapshot: &Snapshot, moment: &Moment<'_>, policy: &Policy, is_set: bool) -> Option<DocumentChange> {
     let project = policy.project_id.as_ref().and_then(|id| snapshot.projects.get(id))?;
+    if is_set {
+        return Some(touched(&bindings::bound_by_rule(snapshot, project, policy), moment));
+    }
     Some(touched(project, moment))
 }
 

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use ropewalk_protocol::{
     Capability, EndpointId, Grant, Policy, Project, ProjectChanged, ProjectCreateParams, ProjectEnsureParams,
-    ProjectEnsured, ProjectId, ProjectUpdateParams, ServerChoice,
+    ProjectEnsured, ProjectId, ProjectUpdateParams,
 };
 
 use super::{
-    Caller, Catalogue, Refusal, Snapshot, directory,
+    Caller, Catalogue, Refusal, Snapshot, bindings, directory,
     document::{Document, DocumentChange},
     policies::has_expired,
     refusal::expect_revision,
@@ -107,10 +107,10 @@ fn create(
         description: params.description,
         instructions: params.instructions,
         default_endpoint_id: params.default_endpoint_id,
+        servers: bindings::merged(snapshot, &[], params.servers.as_deref())?,
         ..blank(moment, params.name)
     };
     check(snapshot, &project)?;
-    check_servers(params.servers.as_deref())?;
     Ok(changed(DocumentChange::Put(Document::Project(project.clone())), project.project_id))
 }
 
@@ -128,7 +128,7 @@ fn update(
     params.description.apply(&mut project.description);
     params.instructions.apply(&mut project.instructions);
     params.default_endpoint_id.apply(&mut project.default_endpoint_id);
-    check_servers(params.servers.as_deref())?;
+    project.servers = bindings::merged(snapshot, &before.servers, params.servers.as_deref())?;
     if project == **before {
         return Ok(Decision::nothing(ProjectChanged { project, replayed: false }));
     }
@@ -205,13 +205,5 @@ fn check_endpoint(snapshot: &Snapshot, id: Option<&EndpointId>) -> Result<(), Re
     match id {
         Some(id) if !snapshot.endpoints.contains_key(id) => Err(Refusal::not_found("endpoint", id)),
         _ => Ok(()),
-    }
-}
-
-/// A project can only choose among servers there are, and this daemon has none that can be chosen.
-fn check_servers(servers: Option<&[ServerChoice]>) -> Result<(), Refusal> {
-    match servers.and_then(<[_]>::first) {
-        Some(choice) => Err(Refusal::not_found("server", &choice.server_id)),
-        None => Ok(()),
     }
 }

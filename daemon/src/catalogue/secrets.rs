@@ -4,7 +4,7 @@ use std::{future::Future, sync::Arc, time::Duration};
 
 use futures::future::BoxFuture;
 use ropewalk_protocol::{
-    Endpoint, EndpointChanged, EndpointId, Removed, SecretRemoveParams, SecretSetParams, SecretStore,
+    Endpoint, EndpointChanged, EndpointId, Removed, SecretRemoveParams, SecretSetParams, SecretStore, ServerId,
 };
 
 use super::{
@@ -133,7 +133,7 @@ impl Catalogue {
 
     /// Commits what follows from a change of a key; when either fails, the key is put back as it was. `before` is absent
     /// when it could not be read.
-    async fn commit_or_restore<A: serde::Serialize>(
+    pub(super) async fn commit_or_restore<A: serde::Serialize>(
         &self,
         caller: Caller,
         decision: Decision<A>,
@@ -162,8 +162,13 @@ impl Catalogue {
 
     /// Forgets a key whose record is gone already. A failure leaves a key that nothing uses.
     pub(super) async fn forget_key(&self, endpoint: &EndpointId) {
-        if let Err(cause) = in_time(self.secrets.remove(&name_of(endpoint))).await {
-            tracing::warn!(%endpoint, %cause, "a key that nothing uses any more could not be removed");
+        self.forget(&name_of(endpoint)).await;
+    }
+
+    /// Forgets a secret whose record is gone already. A failure leaves one that nothing uses.
+    pub(super) async fn forget(&self, name: &str) {
+        if let Err(cause) = in_time(self.secrets.remove(name)).await {
+            tracing::warn!(%name, %cause, "a secret that nothing uses any more could not be removed");
         }
     }
 }
@@ -189,12 +194,17 @@ fn check_key(value: &str) -> Result<(), Refusal> {
     Err(Refusal::invalid("/value", "not_a_key", message))
 }
 
+/// The name the environment of a server is kept under.
+pub(super) fn environment_name(server: &ServerId) -> String {
+    format!("server/{server}")
+}
+
 /// The name a key is kept under.
 fn name_of(endpoint: &EndpointId) -> String {
     format!("endpoint/{endpoint}")
 }
 
-async fn in_time<T>(future: impl Future<Output = Result<T, String>>) -> Result<T, Refusal> {
+pub(super) async fn in_time<T>(future: impl Future<Output = Result<T, String>>) -> Result<T, Refusal> {
     match tokio::time::timeout(Duration::from_millis(KEEPER_MS), future).await {
         Ok(result) => result.map_err(Refusal::Secrets),
         Err(_) => Err(Refusal::Secrets(format!("no answer within {KEEPER_MS} ms"))),

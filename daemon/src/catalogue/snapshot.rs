@@ -4,11 +4,11 @@ use std::{collections::BTreeMap, ops::Bound, sync::Arc};
 
 use ropewalk_protocol::{
     Endpoint, EndpointId, Grant, GrantId, Policy, PolicyId, PolicyLevel, Project, ProjectId, Provider, SecretStore,
-    Settings, ThreadId,
+    ServerId, Settings, ThreadId,
 };
 
 use super::{
-    SCRIPTED,
+    SCRIPTED, ServerRecord,
     document::{Document, DocumentChange, Noun},
 };
 
@@ -25,6 +25,8 @@ pub struct Snapshot {
     pub policies: BTreeMap<PolicyId, Arc<Policy>>,
     /// The endpoints, the scripted one included. `isDefault` agrees with the settings.
     pub endpoints: BTreeMap<EndpointId, Arc<Endpoint>>,
+    /// The servers, those that are part of the daemon included.
+    pub servers: BTreeMap<ServerId, Arc<ServerRecord>>,
     /// The settings. `defaultEndpointId` is `scripted` as long as there is no other endpoint.
     pub settings: Arc<Settings>,
     keys: KeysKept,
@@ -48,6 +50,7 @@ impl Snapshot {
             grants: BTreeMap::new(),
             policies: BTreeMap::new(),
             endpoints: BTreeMap::from([(SCRIPTED.into(), Arc::new(scripted()))]),
+            servers: ServerRecord::builtin().map(|it| (it.server_id.clone(), Arc::new(it))).into(),
             settings: Arc::new(keys.shown_in(Settings::default())),
             keys,
         }
@@ -73,6 +76,7 @@ impl Snapshot {
             Document::Grant(it) => drop(self.grants.insert(it.grant_id.clone(), Arc::new(it))),
             Document::Policy(it) => drop(self.policies.insert(it.policy_id.clone(), Arc::new(it))),
             Document::Endpoint(it) => drop(self.endpoints.insert(it.endpoint_id.clone(), Arc::new(it))),
+            Document::Server(it) => drop(self.servers.insert(it.server_id.clone(), Arc::new(it))),
             Document::Settings(it) => self.settings = Arc::new(self.keys.shown_in(it)),
         }
     }
@@ -83,6 +87,7 @@ impl Snapshot {
             Noun::Grant => drop(self.grants.remove(id)),
             Noun::Policy => drop(self.policies.remove(id)),
             Noun::Endpoint => drop(self.endpoints.remove(id)),
+            Noun::Server => drop(self.servers.remove(id)),
             Noun::Settings => self.settings = Arc::new(self.keys.shown_in(Settings::default())),
         }
     }

@@ -123,6 +123,18 @@ impl Catalogue {
         .await
     }
 
+    /// Keeps the answer of an operation that changed no document, so that a repeat is answered with it.
+    ///
+    /// # Errors
+    /// When it could not be stored; the operation was done all the same.
+    pub async fn note_answer<A: Serialize + Send + 'static>(
+        self: &Arc<Self>,
+        caller: Caller,
+        answer: A,
+    ) -> Result<A, Refusal> {
+        self.change(caller, |_, _| Ok(Decision::nothing(answer))).await
+    }
+
     /// Runs work while nobody else changes anything.
     ///
     /// The work has a task of its own: a caller that goes away while a record is being written must not leave it

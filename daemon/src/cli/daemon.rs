@@ -1,6 +1,11 @@
 //! `ropewalk daemon`: the daemon itself, in the foreground.
 
-use std::{ffi::OsStr, io, pin::pin};
+use std::{
+    ffi::OsStr,
+    io,
+    path::{Path, PathBuf},
+    pin::pin,
+};
 
 use clap::Args;
 use ropewalk_protocol::RpcError;
@@ -12,6 +17,7 @@ use super::{
 };
 use crate::{
     server::failed_line,
+    sessions::ChildSetup,
     start::{Config, Running, SecretChoice, start},
 };
 
@@ -71,7 +77,15 @@ pub(crate) async fn run(args: DaemonArgs, context: &Context) -> Result<Exit, Fai
 async fn begin(args: &DaemonArgs, context: &Context, secret_store: SecretChoice) -> Result<Running, RpcError> {
     let home = context.home().map_err(|error| RpcError::from(&error))?;
     let idle_exit_ms = args.idle_exit_ms.and_then(|IdleExit(ms)| ms);
-    start(Config { home, secret_store, idle_exit_ms }).await
+    let children =
+        ChildSetup { keeper: own_binary(), environment: context.environment.for_children(), descriptors: None };
+    start(Config { home, secret_store, idle_exit_ms, children }).await
+}
+
+/// This very program, also when its file has been replaced by another version meanwhile.
+fn own_binary() -> Option<PathBuf> {
+    let ourselves = Path::new("/proc/self/exe");
+    if ourselves.exists() { Some(ourselves.to_owned()) } else { std::env::current_exe().ok() }
 }
 
 /// Waits for the end: of its own accord, or after a signal.
@@ -92,15 +106,18 @@ async fn serve(running: Running, signals: &mut Signals, context: &Context) -> Ex
 }
 
 /// What is logged. The library behind the providers writes down their words as they came, and some of them repeat the key
-/// they refuse; what matters of that is in the errors of runs, without it.
+/// they refuse; what matters of that is in the errors of runs, without it. The library behind the servers writes down what
+/// they say, results included (MCP-152).
 fn log_filter(filter: &str) -> Result<EnvFilter, Failure> {
-    let of_others = filter.split(',').filter(|directive| !directive.trim().starts_with("rig_core"));
+    let ours = |directive: &&str| ["rig_core", "rmcp"].iter().any(|library| directive.trim().starts_with(library));
+    let of_others = filter.split(',').filter(|directive| !ours(directive));
     let read = EnvFilter::try_new(of_others.collect::<Vec<_>>().join(",")).map_err(|error| {
         Failure::Usage(format!(
             "The log filter `{filter}` cannot be read: {error}. Try `debug`, or `ropewalk_daemon=debug`."
         ))
     })?;
-    Ok(read.add_directive("rig_core=off".parse().expect("the directive is a target and a level")))
+    let directive = |text: &str| text.parse().expect("the directive is a target and a level");
+    Ok(read.add_directive(directive("rig_core=off")).add_directive(directive("rmcp=error")))
 }
 
 fn begin_log(args: &DaemonArgs, context: &Context) -> Result<(), Failure> {

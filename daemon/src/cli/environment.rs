@@ -10,6 +10,39 @@ pub struct Environment {
     lookup: Arc<Lookup>,
 }
 
+/// What is passed on to processes of servers: where things are, who one is, in which language, and by which proxy. Keys and
+/// tokens live in variables of other names.
+const FOR_CHILDREN: &[&str] = &[
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "LANG",
+    "LC_ALL",
+    "LC_CTYPE",
+    "TZ",
+    "TMPDIR",
+    "XDG_CACHE_HOME",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    "XDG_RUNTIME_DIR",
+    "SSL_CERT_DIR",
+    "SSL_CERT_FILE",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "NO_PROXY",
+    "http_proxy",
+    "https_proxy",
+    "no_proxy",
+    "SYSTEMROOT",
+    "TEMP",
+    "TMP",
+    "USERPROFILE",
+    "APPDATA",
+    "LOCALAPPDATA",
+];
+
 /// Reads one variable.
 type Lookup = dyn Fn(&str) -> Option<OsString> + Send + Sync;
 
@@ -40,6 +73,11 @@ impl Environment {
             home: path("HOME"),
             local_app_data: path("LOCALAPPDATA"),
         }
+    }
+
+    /// What processes of servers find in their environment: what a program needs to find its way, and nothing of ours (K48).
+    pub(crate) fn for_children(&self) -> Vec<(OsString, OsString)> {
+        FOR_CHILDREN.iter().filter_map(|name| Some((OsString::from(name), self.get(name)?))).collect()
     }
 
     /// How this program is called where it runs: from a clone it is `cargo run --`.

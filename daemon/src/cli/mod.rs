@@ -16,6 +16,7 @@ mod failure;
 mod follow;
 mod grant;
 mod interrupts;
+mod keep;
 mod key;
 mod moment;
 mod out;
@@ -100,6 +101,8 @@ enum Command {
     Restore(backup::RestoreArgs),
     Schema(schema::SchemaArgs),
     Daemon(daemon::DaemonArgs),
+    #[command(hide = true)]
+    Keep(keep::KeepArgs),
 }
 
 /// Runs a command: the arguments of the process, its own name first, and its environment. Everything that can go wrong is
@@ -111,6 +114,9 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>, environment: Environm
         Ok(cli) => cli,
         Err(error) => return ExitCode::from(explain(&error, &out).0),
     };
+    if let Command::Keep(args) = &cli.command {
+        return keep::run(args, &out);
+    }
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
@@ -150,6 +156,8 @@ async fn run_command(command: Command, context: &Context) -> Exit {
         Command::Restore(args) => backup::restore(args, context).await,
         Command::Schema(args) => Ok(schema::run(&args, context)),
         Command::Daemon(args) => daemon::run(args, context).await,
+        // Without a runtime, before this.
+        Command::Keep(_) => Ok(Exit::FAILED),
     };
     let exit = done.unwrap_or_else(|failure: Failure| {
         failure.say(&context.out, context.global.json);

@@ -6,8 +6,10 @@ mod idle;
 mod journal;
 mod letting_go;
 mod memory;
+mod owned;
 mod parts;
 mod rest;
+mod servers;
 mod tool_lookup;
 mod upkeep;
 
@@ -20,7 +22,9 @@ use tokio_util::sync::CancellationToken;
 pub use idle::stop_when_idle;
 pub use journal::OperationJournal;
 pub use memory::Memory;
+pub use owned::{HubClients, OwnedServers};
 pub use parts::Parts;
+pub use servers::{NoServers, ServerBook, ServerHub};
 
 /// For the command line, which says of an endpoint what the daemon decides about it.
 pub use crate::domain::is_loopback;
@@ -42,6 +46,8 @@ pub struct Daemon {
     pub limits: Limits,
     /// Documents that belong to no thread.
     pub catalogue: Arc<Catalogue>,
+    /// The servers that were added.
+    pub owned: Arc<OwnedServers>,
     /// Threads and runs.
     pub engine: Arc<Engine>,
     /// Makes models of endpoints.
@@ -52,6 +58,8 @@ pub struct Daemon {
     pub ids: Arc<Ids>,
     /// Where everything lasts.
     pub store: Arc<dyn Store>,
+    /// The servers that speak MCP.
+    pub servers: Arc<ServerHub>,
     /// Who is connected.
     pub clients: Arc<Clients>,
     /// How much memory it takes.
@@ -104,6 +112,7 @@ impl Daemon {
     /// `unavailable`, when the documents or the index cannot be read.
     pub async fn take_up(self: &Arc<Self>) -> Result<(), RpcError> {
         self.catalogue.load().await?;
+        self.owned.load_environments().await;
         if self.store.is_comparing() {
             self.engine.take_up_one_by_one()?;
             self.serve();

@@ -6,7 +6,9 @@ use ropewalk_protocol::{DaemonInfo, DataKind, Limits, RpcError};
 use tokio::sync::{Notify, broadcast::error::RecvError, watch};
 use tokio_util::sync::CancellationToken;
 
-use super::{Daemon, Memory, Standing, journal::OperationJournal, tool_lookup::EngineTools};
+use super::{
+    Daemon, HubClients, Memory, OwnedServers, ServerHub, Standing, journal::OperationJournal, tool_lookup::EngineTools,
+};
 use crate::{
     catalogue::{Catalogue, SecretKeeper},
     clock::{Clock, Ids},
@@ -16,7 +18,7 @@ use crate::{
     peer::Clients,
     secrets::Secrets,
     store::{Progress, Store},
-    tools::{ask_user, policy::RuleCache, schema::SchemaCache, tool_search},
+    tools::{ask_user, policy::RuleCache, schema::SchemaCache, servers::Servers, tool_search},
 };
 
 /// The seams a daemon is made of.
@@ -48,11 +50,23 @@ impl Parts {
     /// it up. `progress` is how far opening the store has come.
     #[must_use]
     pub fn prepare(self, progress: Arc<Progress>) -> Arc<Daemon> {
+        self.prepare_beside(progress, None)
+    }
+
+    /// The same as [`Self::assemble`], with servers of a test in place of its own.
+    #[cfg(test)]
+    pub(crate) async fn assemble_beside(self, servers: Arc<dyn Servers>) -> Result<Arc<Daemon>, RpcError> {
+        let daemon = self.prepare_beside(Arc::default(), Some(servers));
+        daemon.take_up().await?;
+        Ok(daemon)
+    }
+
+    fn prepare_beside(self, progress: Arc<Progress>, other: Option<Arc<dyn Servers>>) -> Arc<Daemon> {
         let keeper: Arc<dyn SecretKeeper> = Arc::new(self.secrets.clone());
         let catalogue = Catalogue::new(self.store.clone(), self.clock.clone(), self.ids.clone(), keeper);
         let clients = Arc::new(Clients::new(self.clock.clone()));
         let quieter = Arc::new(Notify::new());
-        let told = clients.clone();
+        let (told, servers) = (clients.clone(), ServerHub::new(self.clock.clone()));
         let shared = Arc::new(Shared {
             store: self.store.clone(),
             clock: self.clock.clone(),
@@ -61,7 +75,7 @@ impl Parts {
             catalogue: catalogue.clone(),
             models: self.models.clone(),
             app_tools: vec![Arc::new(ask_user::tool()), Arc::new(tool_search::tool())],
-            servers: OnceLock::new(),
+            servers: OnceLock::from(other.unwrap_or_else(|| servers.clone())),
             changes: Arc::new(move |kind: DataKind, id: &str| told.changed(&[kind], &[id.to_owned()], None)),
             gauges: Gauges::default(),
             rules: RuleCache::default(),
@@ -70,16 +84,23 @@ impl Parts {
         });
         catalogue.look_up_tools_in(Arc::new(EngineTools(Arc::downgrade(&shared))));
         forward_changes(&catalogue, clients.clone());
+        let engine = Engine::new(shared);
+        servers.serve(&engine);
+        let owned = OwnedServers::new(catalogue.clone(), self.clock.clone());
+        owned.speak_through(Arc::new(HubClients { hub: servers.clone(), owned: Arc::downgrade(&owned) }));
+        servers.know(owned.clone());
         Arc::new(Daemon {
             info: self.info(),
             limits: Limits::default(),
             journal: OperationJournal::new(self.store.clone(), self.secrets.operation_key()),
-            engine: Engine::new(shared),
+            owned,
+            engine,
             catalogue,
             models: self.models,
             clock: self.clock,
             ids: self.ids,
             store: self.store,
+            servers,
             clients,
             memory: Memory::default(),
             standing: watch::Sender::new(Standing::Starting { progress: None }),
@@ -116,5 +137,5 @@ fn forward_changes(catalogue: &Arc<Catalogue>, clients: Arc<Clients>) {
     });
 }
 
-const DOCUMENTS: [DataKind; 5] =
-    [DataKind::Project, DataKind::Policy, DataKind::Grant, DataKind::Endpoint, DataKind::Settings];
+const DOCUMENTS: [DataKind; 6] =
+    [DataKind::Project, DataKind::Policy, DataKind::Grant, DataKind::Endpoint, DataKind::Server, DataKind::Settings];

@@ -1,6 +1,8 @@
 //! What dispatch itself needs of the parameters, read before the handler's own reading.
 
-use ropewalk_protocol::{DaemonStatus, Method, MethodEntry, OperationId, RpcError, RunSubmit, RunWait, ThreadEvents};
+use ropewalk_protocol::{
+    DaemonStatus, Method, MethodEntry, OperationId, RpcError, RunSubmit, RunWait, ServerAdd, ThreadEvents,
+};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -52,6 +54,7 @@ impl Peek {
             return Err(ropewalk_peer::internal_error("parameters that are an object cannot be read as one"));
         };
         let waits = waits_always
+            || entry.name == ServerAdd::NAME && raw.wait.is_none_or(|wait| wait.get() != "false")
             || entry.name == RunSubmit::NAME && raw.wait.is_some_and(|wait| wait.get() == "true")
             || entry.name == ThreadEvents::NAME && raw.wait_ms.is_some_and(|wait_ms| wait_ms.get() != "0");
         if !entry.mutates {

@@ -3,7 +3,7 @@
 use ropewalk_protocol as p;
 
 use super::{
-    blobs, branches, context, daemon, endpoints, grants, interactions, items, policies, projects, queue, runs,
+    blobs, branches, context, daemon, endpoints, grants, interactions, items, policies, projects, queue, runs, servers,
     settings, threads, upkeep,
 };
 use crate::dispatch::Table;
@@ -37,7 +37,17 @@ pub fn table() -> Table {
         .on::<p::EndpointList>(endpoints::list)
         .on::<p::EndpointTest>(endpoints::test)
         .on::<p::SecretSet>(endpoints::set_secret)
-        .on::<p::SecretRemove>(endpoints::remove_secret);
+        .on::<p::SecretRemove>(endpoints::remove_secret)
+        .on::<p::ServerAdd>(servers::add)
+        .on::<p::ServerList>(servers::list)
+        .on::<p::ServerRead>(servers::read)
+        .on::<p::ServerStatus>(servers::status)
+        .on::<p::ServerUpdate>(servers::update)
+        .on::<p::ServerRestart>(servers::restart)
+        .on::<p::ServerRemove>(servers::remove)
+        .on::<p::ServerReviewRead>(servers::review)
+        .on::<p::ServerReviewCheck>(servers::check)
+        .on::<p::ServerReviewSubmit>(servers::submit);
     table
         .on::<p::ThreadStart>(threads::start)
         .on::<p::ThreadResume>(threads::resume)

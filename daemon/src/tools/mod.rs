@@ -26,6 +26,7 @@ pub mod budget;
 pub mod declaration;
 pub mod digest;
 pub mod json;
+pub mod mcp;
 pub mod media;
 pub mod names;
 pub mod path;

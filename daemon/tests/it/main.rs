@@ -9,6 +9,8 @@ mod hostile;
 mod outside;
 mod process;
 mod reconnecting;
+#[cfg(unix)]
+mod servers;
 mod suite;
 mod support;
 mod transcript_a;

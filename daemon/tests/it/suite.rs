@@ -52,7 +52,14 @@ async fn over_a_socket(topic: &str, name: &str) {
     // The daemon makes its directory itself, so that it is private.
     let places = Places { home: Some(home.path().join("home")), socket: None };
     let resolved = Home::resolve(&places, &Environment::default()).unwrap();
-    let running = start(Config { home: resolved, secret_store: SecretChoice::File, idle_exit_ms: None }).await.unwrap();
+    let running = start(Config {
+        home: resolved,
+        secret_store: SecretChoice::File,
+        idle_exit_ms: None,
+        children: Default::default(),
+    })
+    .await
+    .unwrap();
     play(topic, name, Arc::new(Listening { running, home })).await;
 }
 

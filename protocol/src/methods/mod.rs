@@ -12,6 +12,7 @@ mod policies;
 mod projects;
 mod queue;
 mod runs;
+mod servers;
 mod threads;
 
 use schemars::JsonSchema;
@@ -29,6 +30,7 @@ pub use policies::*;
 pub use projects::*;
 pub use queue::*;
 pub use runs::*;
+pub use servers::*;
 pub use threads::*;
 
 /// Who sends a request or notification.

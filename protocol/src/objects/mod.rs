@@ -6,6 +6,7 @@ mod item;
 mod policy;
 mod project;
 mod run;
+mod server;
 mod thread;
 mod tool;
 
@@ -15,6 +16,7 @@ pub use item::*;
 pub use policy::*;
 pub use project::*;
 pub use run::*;
+pub use server::*;
 pub use thread::*;
 pub use tool::*;
 

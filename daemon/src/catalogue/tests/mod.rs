@@ -7,6 +7,7 @@ mod grants;
 mod policies;
 mod projects;
 mod secrets;
+mod servers;
 mod settings;
 mod writer;
 

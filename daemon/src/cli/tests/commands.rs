@@ -46,8 +46,14 @@ impl Bench {
         // A daemon refuses a socket in a directory others may enter, so it makes its own one.
         let directory = home.path().join("home");
         let place = Home { socket: directory.join("daemon.sock"), directory };
-        let running =
-            start(Config { home: place, secret_store: SecretChoice::File, idle_exit_ms: None }).await.unwrap();
+        let running = start(Config {
+            home: place,
+            secret_store: SecretChoice::File,
+            idle_exit_ms: None,
+            children: Default::default(),
+        })
+        .await
+        .unwrap();
         Self { home, running }
     }
 

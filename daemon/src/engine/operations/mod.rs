@@ -15,6 +15,7 @@ mod read;
 mod recover_run;
 mod remark;
 mod seal;
+mod server_change;
 mod settled;
 mod start;
 mod stop;
@@ -36,6 +37,7 @@ pub use submit::SubmitRequest;
 pub(super) use answer::acknowledge;
 pub(super) use offer::{is_able, offer_interaction, offer_to, withdraw};
 pub(super) use seal::{Sealed, counted};
+pub(super) use server_change::{ShownServerTools, note_server_tools};
 
 use ropewalk_protocol::{Effect, ErrorDetail, RpcError, RunStatus, Thread};
 

@@ -26,6 +26,7 @@ use crate::{
     engine::live::Claim,
     tools::{
         CallFailure, Effective, Schema, ToolSource, ToolSpec, ask_user,
+        mcp::without_patterns,
         path::{Ask, DENY, Desk, ModelToolCall, Refused},
         policy::{self, AGENT, RuleSet},
         tool_search::is_tool_search,
@@ -302,7 +303,12 @@ impl Desk for RunDesk<'_> {
     }
 
     fn schema(&self, tool: &ToolSpec) -> Option<Arc<Schema>> {
-        self.reporter.shared().schemas.ready(&tool.digest, &tool.input_schema)
+        let schemas = &self.reporter.shared().schemas;
+        match tool.source_kind {
+            // Patterns of servers are theirs to evaluate (MCP-38).
+            SourceKind::Mcp => schemas.ready(&tool.digest, &without_patterns(&tool.input_schema)),
+            _ => schemas.ready(&tool.digest, &tool.input_schema),
+        }
     }
 
     async fn approve(&self, ask: Ask<'_>) -> Result<CallDecision, Refused> {

@@ -21,7 +21,7 @@ use crate::{
         tokens::{definition_tokens, message_tokens, text_tokens},
     },
     domain::{ChainMessage, Line},
-    engine::{Shared, ThreadHandle, Turn, history, live::ChainCache},
+    engine::{Shared, ThreadHandle, Turn, history, live::ChainCache, operations::note_server_tools},
     models::{Model, ModelError, ModelRequest},
 };
 
@@ -64,6 +64,7 @@ pub fn plan(turn: &mut Turn<'_>, run_id: &RunId) -> Option<Plan> {
     let (run, output) = (&state.run, output::instruction(state));
     let (branch, endpoint, request) = (run.branch_id.clone(), run.endpoint_id.clone(), run.message_id.clone());
     let toolbox = toolbox::of_run(turn, run_id);
+    note_server_tools(turn);
     plan_of(turn, &branch, endpoint, toolbox).map(|plan| Plan { request: Some(request), output, ..plan })
 }
 

@@ -63,8 +63,7 @@ async fn a25_k24_a_deny_that_comes_during_a_batch_refuses_its_next_call() {
 /// Field case A25: what a rule denies is not carried out however it is called, and nobody is asked.
 #[tokio::test]
 async fn a25_k24_a_tool_that_is_off_is_not_called_by_any_of_its_names() {
-    let (mut life, person) = (Life::first().await, Person::new("in-A"));
-    let notes = Notes::of(&life);
+    let ((mut life, notes), person) = (Notes::beside().await, Person::new("in-A"));
     let thread = life.start(&person, asking("look")).await;
     set(&life, of_thread(&thread, "look", "deny")).await;
     set(&life, json!({"level": "global", "source": "notes", "decision": "deny"})).await;
@@ -83,8 +82,7 @@ async fn a25_k24_a_tool_that_is_off_is_not_called_by_any_of_its_names() {
 /// Between the yes of a person and the call there is a record to write: a rule that comes meanwhile has the last word.
 #[tokio::test]
 async fn k24_a_deny_that_comes_between_the_approval_and_the_call_refuses_it() {
-    let (mut life, mut person) = (Life::first().await, Person::new("in-A"));
-    let mut notes = Notes::of(&life);
+    let ((mut life, mut notes), mut person) = (Notes::beside().await, Person::new("in-A"));
     let thread = life.start(&person, Vec::new()).await;
     let run = begin(&thread, "go").await;
     life.asked().await.calls(&[(WRITE, "{}"), (WRITE, r#"{"n":2}"#)]);
@@ -414,11 +412,12 @@ async fn a12_k23_allowed_for_the_thread_lasts_over_runs_and_restarts_until_it_is
 /// An `allow` that was set before a server was ever listed is bound to the tool as it is when it is seen.
 #[tokio::test]
 async fn k23_an_allow_on_a_tool_of_a_server_is_bound_to_it_and_counts_what_it_matches() {
-    let (mut life, person) = (Life::first().await, Person::new("in-A"));
+    let ((mut life, mut notes), person) = (Notes::beside().await, Person::new("in-A"));
+    notes.is_listed(false);
     let allow = json!({"level": "global", "tool": {"source": "notes", "name": "write"}, "decision": "allow"});
     let rule = set(&life, allow.clone()).await;
     assert_eq!((rule.matches, rule.tool.unwrap().digest), (0, None), "a rule that matches nothing is reported");
-    let mut notes = Notes::of(&life);
+    notes.is_listed(true);
     let thread = life.start(&person, Vec::new()).await;
     let run = begin(&thread, "go").await;
     life.asked().await.calls(&[(WRITE, "{}")]);
@@ -437,8 +436,7 @@ async fn k23_an_allow_on_a_tool_of_a_server_is_bound_to_it_and_counts_what_it_ma
 /// Three audiences: what is for clients alone never reaches a model.
 #[tokio::test]
 async fn app_95_k48_structured_content_and_meta_are_for_clients_alone() {
-    let (mut life, mut person) = (Life::first().await, Person::new("in-A"));
-    let notes = Notes::of(&life);
+    let ((mut life, notes), mut person) = (Notes::beside().await, Person::new("in-A"));
     let thread = life.start(&person, plain(&["look"])).await;
     let run = begin(&thread, "go").await;
     life.asked().await.calls(&[(WRITE, "{}"), ("look", "{}")]);

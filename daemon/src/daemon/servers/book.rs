@@ -1,0 +1,55 @@
+//! What is known of servers beside what they say themselves: which there are, what of them was approved, how each is begun.
+
+use ropewalk_protocol::ProjectId;
+
+use crate::{
+    sessions::{Launch, Listing},
+    tools::servers::{Place, ServerTool},
+};
+
+/// The servers of a daemon, as their owner and the daemon itself know them. Nothing here waits.
+pub trait ServerBook: Send + Sync {
+    /// The sources that are enabled for a project.
+    fn sources(&self, project_id: &ProjectId) -> Vec<String>;
+
+    /// What people call a source; nothing for one that there is not.
+    fn name(&self, source: &str) -> Option<String>;
+
+    /// The tools of a source as they may be used, given its newest list where there is one in this life of the daemon.
+    fn tools(&self, source: &str, listing: Option<&Listing>) -> Vec<ServerTool>;
+
+    /// How the session of a source is begun, for who stands here; nothing where it cannot be used from here.
+    fn launch(&self, source: &str, place: &Place) -> Option<Launch>;
+
+    /// Under what key the session of a source stands for a project, where all of the project share one.
+    fn shared_key(&self, source: &str, project_id: &ProjectId) -> Option<String>;
+
+    /// A source was started, and speaks this version of the protocol.
+    fn negotiated(&self, _source: &str, _version: &str) {}
+}
+
+/// No servers.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoServers;
+
+impl ServerBook for NoServers {
+    fn sources(&self, _: &ProjectId) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn name(&self, _: &str) -> Option<String> {
+        None
+    }
+
+    fn tools(&self, _: &str, _: Option<&Listing>) -> Vec<ServerTool> {
+        Vec::new()
+    }
+
+    fn launch(&self, _: &str, _: &Place) -> Option<Launch> {
+        None
+    }
+
+    fn shared_key(&self, _: &str, _: &ProjectId) -> Option<String> {
+        None
+    }
+}

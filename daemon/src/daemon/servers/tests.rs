@@ -1,0 +1,1 @@
+//! Servers as runs use them.
