@@ -10,17 +10,17 @@ scenarios! { $ ruling
     wire:
         the_nearest_rule_wins_and_a_deny_wins_anywhere
         a_rule_on_the_tool_comes_before_one_on_its_source
-        a_denied_tool_is_not_called_and_nobody_is_asked
+        a25_k24_a_denied_tool_is_not_called_and_nobody_is_asked
         transcript_j_a_deny_rule_settles_the_approval_that_is_open
-        an_allow_rule_releases_the_approval_that_is_open
+        app_176_an_allow_rule_releases_the_approval_that_is_open
         choices_leave_out_what_would_not_hold_for_the_next_equal_call
         a_decision_that_is_no_choice_counts_as_accept
         an_allow_on_a_tool_asks_again_when_the_tool_has_changed
         an_allow_set_before_the_tool_was_seen_holds_for_the_digest_it_first_has
-        always_allowed_in_one_thread_stays_denied_and_asked_about_in_others
+        a10_k23_always_allowed_in_one_thread_stays_denied_and_asked_about_in_others
         max_calls_per_run_refuses_the_next_call
         ask_user_is_exempt_from_asking_and_not_from_a_deny
-        each_rule_of_a_rule_is_checked_with_its_path
+        a27_each_rule_of_a_rule_is_checked_with_its_path
         a_rule_elsewhere_writes_no_event_and_one_of_the_thread_does;
     clock:
         a_rule_ends_when_it_expires
@@ -62,7 +62,7 @@ pub(super) async fn a_rule_on_the_tool_comes_before_one_on_its_source(subject: F
     assert_eq!(other["why"], "rule of the thread about its whole source");
 }
 
-pub(super) async fn a_denied_tool_is_not_called_and_nobody_is_asked(subject: Fresh) {
+pub(super) async fn a25_k24_a_denied_tool_is_not_called_and_nobody_is_asked(subject: Fresh) {
     let mut bot = subject.bot().await;
     let thread = bot.start(&[tool_with("act", json!({"approval": "ask", "namespace": "ns"}))]).await;
     for (level, owner, whose) in
@@ -108,7 +108,7 @@ pub(super) async fn transcript_j_a_deny_rule_settles_the_approval_that_is_open(s
     assert_all_closed(&bot.log(&thread).await);
 }
 
-pub(super) async fn an_allow_rule_releases_the_approval_that_is_open(subject: Fresh) {
+pub(super) async fn app_176_an_allow_rule_releases_the_approval_that_is_open(subject: Fresh) {
     let mut bot = subject.bot().await;
     let thread = bot.start(&[tool_with("act", json!({"approval": "ask"}))]).await;
     let run = bot.submit(&thread, "call act").await;
@@ -197,7 +197,7 @@ pub(super) async fn an_allow_set_before_the_tool_was_seen_holds_for_the_digest_i
     assert_eq!(listed["items"][0]["matches"], 1);
 }
 
-pub(super) async fn always_allowed_in_one_thread_stays_denied_and_asked_about_in_others(subject: Fresh) {
+pub(super) async fn a10_k23_always_allowed_in_one_thread_stays_denied_and_asked_about_in_others(subject: Fresh) {
     let mut bot = subject.bot().await;
     let act = [tool_with("act", json!({"approval": "ask"}))];
     let (a, b, c) = (bot.start(&act).await, bot.start(&act).await, bot.start(&act).await);
@@ -287,7 +287,7 @@ pub(super) async fn ask_user_is_exempt_from_asking_and_not_from_a_deny(subject: 
     assert_eq!(bot.calls(&thread).await[0]["error"]["code"], "tool_denied");
 }
 
-pub(super) async fn each_rule_of_a_rule_is_checked_with_its_path(subject: Fresh) {
+pub(super) async fn a27_each_rule_of_a_rule_is_checked_with_its_path(subject: Fresh) {
     let mut bot = subject.bot().await;
     let tool = json!({"source": "client:bot", "name": "x"});
     let odd = [

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ropewalk_protocol::{
     By, Patch, Policy, PolicyChanged, PolicyDecision, PolicyId, PolicyLevel, PolicyListParams, PolicyOrigin,
-    PolicyPrincipalKind, PolicyRemoveParams, PolicySetParams, PolicyTool, Removed,
+    PolicyPrincipalKind, PolicyRemoveParams, PolicySetParams, PolicyTool, Removed, Timestamp,
 };
 
 use super::{
@@ -76,14 +76,20 @@ impl Catalogue {
     }
 }
 
-/// Whether a list with these filters shows a rule.
+/// Whether a list with these filters shows a rule at a moment. One that has expired is not there any more.
 #[must_use]
-pub fn is_listed(policy: &Policy, filter: &PolicyListParams) -> bool {
+pub fn is_listed(policy: &Policy, filter: &PolicyListParams, now: Timestamp) -> bool {
     let source = || policy.source.as_ref().or_else(|| policy.tool.as_ref().map(|tool| &tool.source));
-    filter.level.is_none_or(|level| policy.level == level)
+    !has_expired(policy, now)
+        && filter.level.is_none_or(|level| policy.level == level)
         && (filter.project_id.is_none() || policy.project_id == filter.project_id)
         && (filter.thread_id.is_none() || policy.thread_id == filter.thread_id)
         && (filter.source.is_none() || source() == filter.source.as_ref())
+}
+
+/// Whether a rule holds no more at a moment.
+pub(super) fn has_expired(policy: &Policy, now: Timestamp) -> bool {
+    policy.expires_at.is_some_and(|until| until <= now)
 }
 
 pub(super) fn existing_policy<'a>(snapshot: &'a Snapshot, id: &PolicyId) -> Result<&'a Arc<Policy>, Refusal> {

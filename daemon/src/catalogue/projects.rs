@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use ropewalk_protocol::{
-    Capability, EndpointId, Grant, Project, ProjectChanged, ProjectCreateParams, ProjectEnsureParams, ProjectEnsured,
-    ProjectId, ProjectUpdateParams,
+    Capability, EndpointId, Grant, Policy, Project, ProjectChanged, ProjectCreateParams, ProjectEnsureParams,
+    ProjectEnsured, ProjectId, ProjectUpdateParams,
 };
 
 use super::{
     Caller, Catalogue, Refusal, Snapshot, bindings, directory,
     document::{Document, DocumentChange},
+    policies::has_expired,
     refusal::expect_revision,
     rules,
     writer::{Decision, Moment},
@@ -67,7 +68,9 @@ impl Catalogue {
     pub fn read_project(&self, id: &ProjectId) -> Result<Project, Refusal> {
         let snapshot = self.snapshot();
         let project = existing(&snapshot, id)?;
-        let policies = snapshot.policies.values().filter(|policy| policy.project_id.as_ref() == Some(id));
+        let now = self.clock.now();
+        let is_shown = |policy: &&Arc<Policy>| policy.project_id.as_ref() == Some(id) && !has_expired(policy, now);
+        let policies = snapshot.policies.values().filter(is_shown);
         Ok(Project {
             grants: Some(snapshot.grants_after(id, None).map(|grant| (**grant).clone()).collect()),
             policies: Some(policies.map(|policy| self.show_policy(policy)).collect()),

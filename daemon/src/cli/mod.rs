@@ -15,10 +15,12 @@ mod export;
 mod failure;
 mod files_server;
 mod follow;
+mod grant;
 mod interrupts;
 mod keep;
 mod key;
 mod mcp;
+mod moment;
 mod out;
 mod pending;
 mod person;
@@ -95,6 +97,7 @@ enum Command {
     Mcp(mcp::McpArgs),
     Policy(policy::PolicyArgs),
     Project(project::ProjectArgs),
+    Grant(grant::GrantArgs),
     Settings(settings::SettingsArgs),
     Doctor(doctor::DoctorArgs),
     Backup(backup::BackupArgs),
@@ -155,6 +158,7 @@ async fn run_command(command: Command, context: &Context) -> Exit {
         Command::Mcp(args) => mcp::run(args, context).await,
         Command::Policy(args) => policy::run(args, context).await,
         Command::Project(args) => project::run(args, context).await,
+        Command::Grant(args) => grant::run(args, context).await,
         Command::Settings(args) => settings::run(args, context).await,
         Command::Doctor(args) => doctor::run(args, context).await,
         Command::Backup(args) => backup::backup(args, context).await,

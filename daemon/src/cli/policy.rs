@@ -2,16 +2,24 @@
 
 use clap::{ArgGroup, Args, Subcommand};
 use ropewalk_protocol::{
-    Policy, PolicyDecision, PolicyLevel, PolicyList, PolicyListParams, PolicyPrincipal, PolicyPrincipalKind,
-    PolicyRemove, PolicyRemoveParams, PolicySet, PolicySetParams, PolicyTool,
+    Patch, Policy, PolicyDecision, PolicyLevel, PolicyList, PolicyListParams, PolicyPrincipal, PolicyPrincipalKind,
+    PolicyRemove, PolicyRemoveParams, PolicySet, PolicySetParams, PolicyTool, Timestamp,
 };
 
 use super::{
     failure::{Exit, Failure},
+    moment::in_or_at,
+    project,
     session::Context,
-    text::table,
+    text::{duration, table},
     words::{spelled, words},
 };
+
+/// Rules shown at most.
+pub(crate) const RULES: u64 = 1_000;
+
+/// Calls a run may make where a rule does not say.
+const UNBOUNDED_CALLS: u64 = 65_535;
 
 /// Set, list and remove rules for tools
 ///
@@ -34,11 +42,17 @@ enum Command {
     #[command(after_help = "\
 Examples:
   ropewalk policy set allow --tool client:bot/get_issue
+  ropewalk policy set allow --tool files/read_file --project Moss
+  ropewalk policy set allow --tool client:bot/deploy --until 2h --max-calls-per-run 1
   ropewalk policy set ask --source client:bot --thread 0193e0c4-7f5a-7c31-9d0f-2f6f1f0c9a11
   ropewalk policy set deny --source client:bot")]
     Set(SetArgs),
-    /// List the rules
-    #[command(after_help = "Example:\n  ropewalk policy list --level global")]
+    /// List the rules, with those marked that match no tool
+    #[command(after_help = "\
+Examples:
+  ropewalk policy list
+  ropewalk policy list --level global
+  ropewalk policy list --project Moss --source files")]
     List(ListArgs),
     /// Take a rule back
     #[command(after_help = "Example:\n  ropewalk policy remove 0193e0c4-7f5a-7c31-9d0f-2f6f1f0c9a11")]
@@ -61,18 +75,27 @@ struct SetArgs {
     /// All tools of this source, such as `client:bot`
     #[arg(long, value_name = "SOURCE")]
     source: Option<String>,
-    /// Only in this project
-    #[arg(long, value_name = "ID", conflicts_with = "thread")]
+    /// Only in this project: its name or id
+    #[arg(long, value_name = "NAME", conflicts_with = "thread")]
     project: Option<String>,
     /// Only in this thread
     #[arg(long, value_name = "ID")]
     thread: Option<String>,
-    /// Only for calls of agents, or of an app
-    #[arg(long, value_name = "agent|app:ID", value_parser = principal)]
+    /// Only for calls of agents, of apps, or of one app
+    #[arg(long, value_name = "agent|app|app:ID", value_parser = principal)]
     principal: Option<PolicyPrincipal>,
+    /// Only for calls that use this account of a server
+    #[arg(long, value_name = "ACCOUNT")]
+    connection: Option<String>,
+    /// How long a call may be silent
+    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1_000..=3_600_000))]
+    timeout_ms: Option<u64>,
     /// How many calls one run may make
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=65_535))]
     max_calls_per_run: Option<u64>,
+    /// When the rule ends: in so long, such as `2h` or `7d`, or at a time such as `2026-12-24T18:00:00Z`
+    #[arg(long, value_name = "WHEN", value_parser = in_or_at)]
+    until: Option<Timestamp>,
 }
 
 #[derive(Args, Clone, Debug)]
@@ -80,6 +103,12 @@ struct ListArgs {
     /// Only rules of this level
     #[arg(long, value_name = "global|project|thread", value_parser = words::<PolicyLevel>(&["global", "project", "thread"]))]
     level: Option<PolicyLevel>,
+    /// Only rules of this project: its name or id
+    #[arg(long, value_name = "NAME", conflicts_with = "thread")]
+    project: Option<String>,
+    /// Only rules of this thread
+    #[arg(long, value_name = "ID")]
+    thread: Option<String>,
     /// Only rules about this source or a tool of it
     #[arg(long, value_name = "SOURCE")]
     source: Option<String>,
@@ -89,7 +118,10 @@ struct ListArgs {
 pub(crate) async fn run(args: PolicyArgs, context: &Context) -> Result<Exit, Failure> {
     let client = context.client().await?;
     match args.command {
-        Command::Set(args) => {
+        Command::Set(mut args) => {
+            if let Some(name) = &args.project {
+                args.project = Some(project::find(&client, name).await?.project_id.to_string());
+            }
             context
                 .show::<PolicySet>(&client, params(args), |result| {
                     let policy = &result.policy;
@@ -98,8 +130,14 @@ pub(crate) async fn run(args: PolicyArgs, context: &Context) -> Result<Exit, Fai
                 })
                 .await
         }
-        Command::List(ListArgs { level, source }) => {
-            let params = PolicyListParams { level, source, limit: Some(1_000), ..PolicyListParams::default() };
+        Command::List(ListArgs { level, project, thread, source }) => {
+            let project_id = match &project {
+                Some(name) => Some(project::find(&client, name).await?.project_id),
+                None => None,
+            };
+            let thread_id = thread.map(Into::into);
+            let limit = Some(RULES);
+            let params = PolicyListParams { level, project_id, thread_id, source, limit, cursor: None };
             context.show::<PolicyList>(&client, params, |page| rules(&page.items)).await
         }
         Command::Remove { policy } => {
@@ -122,11 +160,11 @@ fn params(args: SetArgs) -> PolicySetParams {
         tool: args.tool,
         source: args.source,
         principal: args.principal,
-        connection: None,
+        connection: args.connection,
         decision: args.decision,
-        timeout_ms: ropewalk_protocol::Patch::Keep,
+        timeout_ms: args.timeout_ms.map_or(Patch::Keep, Patch::Set),
         max_calls_per_run: args.max_calls_per_run,
-        expires_at: None,
+        expires_at: args.until,
         operation_id: None,
         expected_revision: None,
     }
@@ -136,12 +174,15 @@ fn rules(policies: &[Policy]) -> String {
     if policies.is_empty() {
         return "No rules: tools are called or asked about as their sources say.".to_owned();
     }
-    let rows: Vec<_> = policies.iter().map(|policy| vec![policy.policy_id.to_string(), described(policy)]).collect();
-    table(&rows).trim_end().to_owned()
+    let row = |policy: &Policy| {
+        let mark = if policy.matches == 0 { "matches no tool that is known" } else { "" };
+        vec![policy.policy_id.to_string(), described(policy), mark.to_owned()]
+    };
+    table(&policies.iter().map(row).collect::<Vec<_>>()).trim_end().to_owned()
 }
 
 /// A rule in words: `allow client:bot/get_issue everywhere`.
-fn described(policy: &Policy) -> String {
+pub(crate) fn described(policy: &Policy) -> String {
     let what = match (&policy.tool, &policy.source) {
         (Some(tool), _) => format!("{}/{}", tool.source, tool.name),
         (None, Some(source)) => format!("all of {source}"),
@@ -157,7 +198,25 @@ fn described(policy: &Policy) -> String {
         Some(principal) => format!(" for {}s", spelled(&principal.kind)),
         None => String::new(),
     };
-    format!("{} {what} {place}{whom}", spelled(&policy.decision))
+    let account = policy.connection.as_ref().map(|account| format!(" with {account}")).unwrap_or_default();
+    format!("{} {what} {place}{whom}{account}{}", spelled(&policy.decision), bounds(policy))
+}
+
+/// What bounds a rule beside its place: `, 3 calls a run, until …`.
+fn bounds(policy: &Policy) -> String {
+    let mut bounds = String::new();
+    match policy.max_calls_per_run {
+        UNBOUNDED_CALLS => {}
+        1 => bounds.push_str(", 1 call a run"),
+        calls => bounds.push_str(&format!(", {calls} calls a run")),
+    }
+    if let Some(timeout_ms) = policy.timeout_ms {
+        bounds.push_str(&format!(", {} of silence", duration(Some(timeout_ms))));
+    }
+    if let Some(until) = policy.expires_at {
+        bounds.push_str(&format!(", until {until}"));
+    }
+    bounds
 }
 
 fn tool(text: &str) -> Result<PolicyTool, String> {
@@ -172,9 +231,10 @@ fn tool(text: &str) -> Result<PolicyTool, String> {
 fn principal(text: &str) -> Result<PolicyPrincipal, String> {
     match text.split_once(':') {
         None if text == "agent" => Ok(PolicyPrincipal { kind: PolicyPrincipalKind::Agent, app_id: None }),
+        None if text == "app" => Ok(PolicyPrincipal { kind: PolicyPrincipalKind::App, app_id: None }),
         Some(("app", id)) if !id.is_empty() => {
             Ok(PolicyPrincipal { kind: PolicyPrincipalKind::App, app_id: Some(id.into()) })
         }
-        _ => Err("`agent`, or `app:` and the app's id".to_owned()),
+        _ => Err("`agent`, `app`, or `app:` and the app's id".to_owned()),
     }
 }

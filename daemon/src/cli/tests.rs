@@ -1,5 +1,6 @@
 //! The arguments: what is understood, what is refused, and what help says.
 
+mod authority;
 mod branches;
 mod commands;
 mod recovering;

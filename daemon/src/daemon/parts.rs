@@ -51,6 +51,18 @@ impl Parts {
     /// it up. `progress` is how far opening the store has come.
     #[must_use]
     pub fn prepare(self, progress: Arc<Progress>) -> Arc<Daemon> {
+        self.prepare_beside(progress, None)
+    }
+
+    /// The same as [`Self::assemble`], with servers of a test in place of its own.
+    #[cfg(test)]
+    pub(crate) async fn assemble_beside(self, servers: Arc<dyn Servers>) -> Result<Arc<Daemon>, RpcError> {
+        let daemon = self.prepare_beside(Arc::default(), Some(servers));
+        daemon.take_up().await?;
+        Ok(daemon)
+    }
+
+    fn prepare_beside(self, progress: Arc<Progress>, other: Option<Arc<dyn Servers>>) -> Arc<Daemon> {
         let keeper: Arc<dyn SecretKeeper> = Arc::new(self.secrets.clone());
         let catalogue = Catalogue::new(self.store.clone(), self.clock.clone(), self.ids.clone(), keeper);
         let clients = Arc::new(Clients::new(self.clock.clone()));
@@ -64,7 +76,7 @@ impl Parts {
             catalogue: catalogue.clone(),
             models: self.models.clone(),
             app_tools: vec![Arc::new(ask_user::tool()), Arc::new(tool_search::tool())],
-            servers: OnceLock::from(servers.clone() as Arc<dyn Servers>),
+            servers: OnceLock::from(other.unwrap_or_else(|| servers.clone())),
             changes: Arc::new(move |kind: DataKind, id: &str| told.changed(&[kind], &[id.to_owned()], None)),
             gauges: Gauges::default(),
             rules: RuleCache::default(),

@@ -44,6 +44,9 @@ impl Daemon {
                 }
             }
         }
+        if let Err(error) = self.catalogue.forget_expired_rules().await {
+            tracing::warn!(%error, "rules that have expired could not be removed");
+        }
         match self.catalogue.tidy().await {
             Ok(true) => tracing::info!("the daemon's log was written anew without what was dead of it"),
             Ok(false) => {}

@@ -39,6 +39,7 @@ pub async fn list(call: Call, params: PolicyListParams) -> Result<Page<Policy>, 
     let query = PageQuery::new(&["policy/list"], params.cursor.as_deref(), params.limit)?;
     let catalogue = &call.daemon.catalogue;
     let snapshot = catalogue.snapshot();
-    let policies = snapshot.policies_after(query.after()).filter(|policy| is_listed(policy, &params));
+    let now = call.daemon.clock.now();
+    let policies = snapshot.policies_after(query.after()).filter(|policy| is_listed(policy, &params, now));
     Ok(query.fill(policies.map(|policy| catalogue.show_policy(policy)), |policy| policy.policy_id.to_string()))
 }

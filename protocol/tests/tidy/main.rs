@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 mod docs;
+mod doors;
 mod layers;
 mod licences;
 mod rust;

@@ -194,7 +194,7 @@ async fn a_list_can_be_narrowed_to_a_level_an_owner_and_a_source() {
     let source = set(&world, json!({ "level": "global", "source": "client:bot", "decision": "ask" })).await.unwrap();
     let shown = |filter: Value| {
         let filter: PolicyListParams = serde_json::from_value(filter).unwrap();
-        (is_listed(&tool, &filter), is_listed(&source, &filter))
+        (is_listed(&tool, &filter, NOW), is_listed(&source, &filter, NOW))
     };
     assert_eq!(shown(json!({})), (true, true));
     assert_eq!(shown(json!({ "source": "client:bot" })), (true, true));

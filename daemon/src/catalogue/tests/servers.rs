@@ -86,7 +86,7 @@ impl World {
 
     fn rules_of(&self, source: &str) -> usize {
         let filter = PolicyListParams { source: Some(source.to_owned()), ..Default::default() };
-        self.catalogue.snapshot().policies.values().filter(|policy| is_listed(policy, &filter)).count()
+        self.catalogue.snapshot().policies.values().filter(|policy| is_listed(policy, &filter, NOW)).count()
     }
 }
 

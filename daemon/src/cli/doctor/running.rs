@@ -4,14 +4,15 @@ use std::collections::HashSet;
 
 use ropewalk::{Client, Error};
 use ropewalk_protocol::{
-    CheckResult, DaemonState, Difference, Endpoint, HealthState, IndexState, ListParams, Run, RunStatus, SecretStore,
-    Settings,
+    CheckResult, DaemonState, Difference, Endpoint, HealthState, IndexState, ListParams, Policy, PolicyListParams, Run,
+    RunStatus, SecretStore, Settings,
 };
 
 use super::Finding;
 use crate::{
     cli::{
         endpoint::next_step,
+        policy::{RULES, described},
         session::Context,
         text::bytes,
         threads::{self, unended},
@@ -46,12 +47,30 @@ async fn ask(client: &Client, test_endpoints: bool, context: &Context) -> Result
     findings.push(keys(&settings));
     let endpoints = client.endpoints().list(ListParams { cursor: None, limit: Some(1_000) }).await?.items;
     findings.push(default_endpoint(&endpoints, &settings, context.environment.program()));
+    let every_rule = PolicyListParams { limit: Some(RULES), ..PolicyListParams::default() };
+    let rules = client.policies().list(every_rule).await?.items;
+    findings.extend(idle_rules(&rules, context.environment.program()));
     if test_endpoints {
         for endpoint in endpoints.iter().filter(|endpoint| endpoint.enabled) {
             findings.push(tested(client, endpoint, context.environment.program()).await?);
         }
     }
     Ok(findings)
+}
+
+/// Rules that match no tool: a word of one may be misspelt, and then it protects nothing.
+pub(super) fn idle_rules(rules: &[Policy], program: &str) -> Option<Finding> {
+    let idle: Vec<_> = rules.iter().filter(|rule| rule.matches == 0).map(described).collect();
+    let (first, count) = (idle.first()?, idle.len());
+    let message = match count {
+        1 => format!("a rule matches no tool that is known: {first}"),
+        _ => format!("{count} rules match no tool that is known, among them: {first}"),
+    };
+    Some(Finding::warning(
+        "rules",
+        message,
+        format!("`{program} policy list` marks them; one for a tool that is still to come may stay"),
+    ))
 }
 
 /// The daemon's version beside that of this program.

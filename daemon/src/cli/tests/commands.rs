@@ -306,7 +306,7 @@ async fn rules_and_settings_are_set_shown_and_taken_back() {
     assert!(set.stdout.starts_with("deny client:bot/get_issue everywhere ("), "{}{}", set.stdout, set.stderr);
     let listed = bench.run(&["policy", "list"]).await;
     let (id, rule) = listed.stdout.trim_end().split_once("  ").unwrap();
-    assert_eq!(rule, "deny client:bot/get_issue everywhere");
+    assert_eq!(rule, "deny client:bot/get_issue everywhere  matches no tool that is known");
     assert_eq!(bench.run(&["policy", "remove", id]).await.exit, Exit::DONE);
 
     let set = bench.run(&["settings", "set", "--approval-ms", "never"]).await;

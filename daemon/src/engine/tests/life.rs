@@ -21,7 +21,7 @@ use crate::{
     engine::{Engine, StartRequest, SubmitRequest, ThreadHandle, ThreadProjector, history},
     secrets::MemorySecrets,
     store::MemoryStore,
-    tools::{ClientTool, check_declarations},
+    tools::{ClientTool, check_declarations, servers::Servers},
 };
 
 /// How long a test waits for anything, by the machine's clock, before it fails.
@@ -55,8 +55,19 @@ impl Life {
         Self::over(MemoryStore::with_projector(projector), clock).await
     }
 
+    /// The first life, beside servers of a test.
+    pub(crate) async fn beside(servers: Arc<dyn Servers>) -> Self {
+        let projector = Arc::new(ThreadProjector::default());
+        let clock = ManualClock::new("2026-11-30T10:00:00Z".parse().unwrap());
+        Self::of(MemoryStore::with_projector(projector), clock, Some(servers)).await
+    }
+
     /// A life over what the last one left.
     pub(crate) async fn over(store: MemoryStore, clock: ManualClock) -> Self {
+        Self::of(store, clock, None).await
+    }
+
+    async fn of(store: MemoryStore, clock: ManualClock, servers: Option<Arc<dyn Servers>>) -> Self {
         let store = Spy::new(store);
         let (script, asked) = Script::new();
         let parts = Parts {
@@ -66,7 +77,11 @@ impl Life {
             models: script,
             clock: Arc::new(clock.clone()),
         };
-        Self { daemon: parts.assemble().await.unwrap(), store, clock, asked }
+        let daemon = match servers {
+            Some(servers) => parts.assemble_beside(servers).await,
+            None => parts.assemble().await,
+        };
+        Self { daemon: daemon.unwrap(), store, clock, asked }
     }
 
     /// The daemon dies and is started again `later`. The index is the one a rebuild from the logs makes.

@@ -2,7 +2,7 @@
 
 use std::sync::{
     Arc,
-    atomic::{AtomicUsize, Ordering},
+    atomic::{AtomicBool, AtomicUsize, Ordering},
 };
 
 use futures::future::BoxFuture;
@@ -34,6 +34,7 @@ struct Server {
     calls: UnboundedSender<SourceCall>,
     may_answer: Semaphore,
     at_work: AtomicUsize,
+    is_listed: AtomicBool,
 }
 
 /// A call at work, however it ends.
@@ -46,14 +47,22 @@ impl Drop for AtWork<'_> {
 }
 
 impl Notes {
-    /// Gives a daemon the server, whose tool is asked about.
-    pub(crate) fn of(life: &Life) -> Self {
+    /// A life beside the server, whose tool is asked about.
+    pub(crate) async fn beside() -> (Life, Self) {
         let (calls, called) = unbounded_channel();
-        let server =
-            Server { spec: Arc::new(spec()), calls, may_answer: Semaphore::new(0), at_work: AtomicUsize::new(0) };
-        let server = Arc::new(server);
-        assert!(life.engine().shared().servers.set(server.clone()).is_ok());
-        Self { server, called }
+        let server = Arc::new(Server {
+            spec: Arc::new(spec()),
+            calls,
+            may_answer: Semaphore::new(0),
+            at_work: AtomicUsize::new(0),
+            is_listed: AtomicBool::new(true),
+        });
+        (Life::beside(server.clone()).await, Self { server, called })
+    }
+
+    /// Whether its tool is known from now on.
+    pub(crate) fn is_listed(&self, is_listed: bool) {
+        self.server.is_listed.store(is_listed, Ordering::SeqCst);
     }
 
     /// The next call it gets.
@@ -105,7 +114,8 @@ fn spec() -> ToolSpec {
 
 impl Servers for Server {
     fn tools(&self, _: &ProjectId) -> Vec<ServerTool> {
-        vec![ServerTool { spec: self.spec.clone(), state: ToolState::Ready, reason: None }]
+        let tool = ServerTool { spec: self.spec.clone(), state: ToolState::Ready, reason: None };
+        self.is_listed.load(Ordering::SeqCst).then_some(tool).into_iter().collect()
     }
 
     fn sources(&self, _: &ProjectId) -> Vec<String> {

@@ -10,7 +10,11 @@ use super::{
     life::{Life, asking, begin, call_ends, completed, events, idle, plain, soon, tools},
     notes::{Notes, WRITE},
 };
-use crate::{catalogue::Caller, engine::ThreadHandle};
+use crate::{
+    catalogue::{Caller, is_listed},
+    clock::Clock as _,
+    engine::ThreadHandle,
+};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -59,8 +63,7 @@ async fn a25_k24_a_deny_that_comes_during_a_batch_refuses_its_next_call() {
 /// Field case A25: what a rule denies is not carried out however it is called, and nobody is asked.
 #[tokio::test]
 async fn a25_k24_a_tool_that_is_off_is_not_called_by_any_of_its_names() {
-    let (mut life, person) = (Life::first().await, Person::new("in-A"));
-    let notes = Notes::of(&life);
+    let ((mut life, notes), person) = (Notes::beside().await, Person::new("in-A"));
     let thread = life.start(&person, asking("look")).await;
     set(&life, of_thread(&thread, "look", "deny")).await;
     set(&life, json!({"level": "global", "source": "notes", "decision": "deny"})).await;
@@ -79,8 +82,7 @@ async fn a25_k24_a_tool_that_is_off_is_not_called_by_any_of_its_names() {
 /// Between the yes of a person and the call there is a record to write: a rule that comes meanwhile has the last word.
 #[tokio::test]
 async fn k24_a_deny_that_comes_between_the_approval_and_the_call_refuses_it() {
-    let (mut life, mut person) = (Life::first().await, Person::new("in-A"));
-    let mut notes = Notes::of(&life);
+    let ((mut life, mut notes), mut person) = (Notes::beside().await, Person::new("in-A"));
     let thread = life.start(&person, Vec::new()).await;
     let run = begin(&thread, "go").await;
     life.asked().await.calls(&[(WRITE, "{}"), (WRITE, r#"{"n":2}"#)]);
@@ -304,6 +306,39 @@ async fn a16_k22_app_215_what_a_person_sees_is_what_the_tool_receives() {
     assert_eq!((&item["arguments"], &item["originalArguments"]), (&repaired, &original));
 }
 
+/// Whatever is no slip of the two kinds fails, and the model is told which property and why (M06: never a guess).
+#[tokio::test]
+async fn app_217_m06_what_does_not_fit_fails_with_property_and_reason_and_is_not_called() {
+    let (mut life, mut person) = (Life::first().await, Person::new("in-A"));
+    let properties = json!({
+        "limit": {"anyOf": [{"type": "integer"}, {"type": "null"}]},
+        "verbose": {"anyOf": [{"type": "boolean"}, {"type": "null"}]},
+        "note": {"type": ["string", "null"]},
+        "mode": {"enum": ["on", "ON"]},
+    });
+    let schema = json!({"type": "object", "properties": properties, "additionalProperties": false});
+    let declared = tools(&[("look", json!({"approval": "ask", "inputSchema": schema}))]);
+    let thread = life.start(&person, declared).await;
+    let run = begin(&thread, "go").await;
+    let off = r#"{"limit":"5","verbose":"false","note":"007","mode":"On","more":1}"#;
+    life.asked().await.calls(&[("look", off), ("look", r#"{"limit":5,"verbose":false,"note":"007"}"#)]);
+    let approval = person.offered("approval/request").await;
+    assert_eq!(approval.params()["index"], 2, "nobody is asked about what cannot be called");
+    person.answers(&approval, json!({"decision": "accept"})).await;
+    let call = person.offered("tool/call").await;
+    assert_eq!(call.params()["arguments"], json!({"limit": 5, "verbose": false, "note": "007"}));
+    person.returns(&call, "seen").await;
+    let asked = life.asked().await;
+    let told = &asked.history()[2];
+    for property in ["/limit", "/verbose", "/mode", "more"] {
+        assert!(told.contains(property), "{property}: {told}");
+    }
+    assert!(!told.contains("/note"), "{told}");
+    asked.ends("Done.");
+    life.ended(&thread, &run).await;
+    assert_eq!(call_ends(&thread).await[0], json!(["failed", "invalid_arguments", "none"]));
+}
+
 /// Field case A16: the digest of what was shown is kept, and an answer counts for nothing else, also after a crash.
 #[tokio::test]
 async fn a16_k22_an_approval_is_voided_when_what_would_be_called_is_not_what_was_shown() {
@@ -377,11 +412,12 @@ async fn a12_k23_allowed_for_the_thread_lasts_over_runs_and_restarts_until_it_is
 /// An `allow` that was set before a server was ever listed is bound to the tool as it is when it is seen.
 #[tokio::test]
 async fn k23_an_allow_on_a_tool_of_a_server_is_bound_to_it_and_counts_what_it_matches() {
-    let (mut life, person) = (Life::first().await, Person::new("in-A"));
+    let ((mut life, mut notes), person) = (Notes::beside().await, Person::new("in-A"));
+    notes.is_listed(false);
     let allow = json!({"level": "global", "tool": {"source": "notes", "name": "write"}, "decision": "allow"});
     let rule = set(&life, allow.clone()).await;
     assert_eq!((rule.matches, rule.tool.unwrap().digest), (0, None), "a rule that matches nothing is reported");
-    let mut notes = Notes::of(&life);
+    notes.is_listed(true);
     let thread = life.start(&person, Vec::new()).await;
     let run = begin(&thread, "go").await;
     life.asked().await.calls(&[(WRITE, "{}")]);
@@ -400,8 +436,7 @@ async fn k23_an_allow_on_a_tool_of_a_server_is_bound_to_it_and_counts_what_it_ma
 /// Three audiences: what is for clients alone never reaches a model.
 #[tokio::test]
 async fn app_95_k48_structured_content_and_meta_are_for_clients_alone() {
-    let (mut life, mut person) = (Life::first().await, Person::new("in-A"));
-    let notes = Notes::of(&life);
+    let ((mut life, notes), mut person) = (Notes::beside().await, Person::new("in-A"));
     let thread = life.start(&person, plain(&["look"])).await;
     let run = begin(&thread, "go").await;
     life.asked().await.calls(&[(WRITE, "{}"), ("look", "{}")]);
@@ -429,4 +464,29 @@ async fn app_95_k48_structured_content_and_meta_are_for_clients_alone() {
     }
     assert_eq!((&items[0]["summary"], &items[1]["summary"]), (&json!("Write a note"), &json!("look")));
     assert_eq!(items[0]["decision"]["decision"], "accept");
+}
+
+/// A rule that has expired is not there any more: not in a list, not at its project, and before long not on the disk.
+#[tokio::test]
+async fn app_175_a_rule_that_has_expired_is_not_there_any_more() {
+    let (life, person) = (Life::first().await, Person::new("in-A"));
+    let thread = life.start(&person, asking("write")).await;
+    let project = life.daemon.catalogue.snapshot().default_project().project_id.clone();
+    let tool = json!({"source": "client:bot", "name": "write"});
+    let until = "2026-11-30T10:01:00Z";
+    let allow =
+        json!({"level": "project", "projectId": project, "tool": tool, "decision": "allow", "expiresAt": until});
+    let rule = set(&life, allow).await;
+    let of_project = || life.daemon.catalogue.read_project(&project).unwrap().policies.unwrap().len();
+    let filter = Default::default();
+    assert!(is_listed(&rule, &filter, life.clock.now()));
+    assert_eq!(of_project(), 1);
+    life.clock.advance(60 * SECOND);
+    assert!(!is_listed(&rule, &filter, life.clock.now()));
+    assert_eq!(of_project(), 0);
+    life.daemon.tend_store().await;
+    assert!(life.daemon.catalogue.snapshot().policies.is_empty());
+    let life = life.crash(SECOND).await;
+    assert!(life.daemon.catalogue.snapshot().policies.is_empty());
+    life.thread(thread.id());
 }

@@ -31,8 +31,7 @@ struct Batch {
 
 impl Batch {
     async fn new() -> Self {
-        let (life, person) = (Life::first().await, Person::new("in-A"));
-        let notes = Notes::of(&life);
+        let ((life, notes), person) = (Notes::beside().await, Person::new("in-A"));
         let declared = tools(&[("write", json!({"approval": "ask"})), ("look", json!({}))]);
         let thread = life.start(&person, declared).await;
         Self { life, person, notes, thread }

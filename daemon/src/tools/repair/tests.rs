@@ -17,7 +17,7 @@ fn repaired(property: Value, value: Value) -> Option<Value> {
 }
 
 #[test]
-fn text_of_an_object_or_a_list_is_parsed_where_one_is_declared() {
+fn app_215_text_of_an_object_or_a_list_is_parsed_where_one_is_declared() {
     assert_eq!(repaired(json!({"type": "array"}), json!(r#"["a","b"]"#)), Some(json!(["a", "b"])));
     assert_eq!(repaired(json!({"type": "object"}), json!(r#" {"a":1} "#)), Some(json!({"a": 1})));
     assert_eq!(repaired(json!({"$ref": "#/$defs/query"}), json!("{}")), Some(json!({})));
@@ -26,7 +26,7 @@ fn text_of_an_object_or_a_list_is_parsed_where_one_is_declared() {
 }
 
 #[test]
-fn text_stays_text_where_the_schema_would_take_a_string() {
+fn app_215_text_stays_text_where_the_schema_would_take_a_string() {
     for property in [
         json!({"type": "string"}),
         json!({"type": ["array", "string"]}),
@@ -49,7 +49,7 @@ fn text_that_is_something_else_or_broken_is_left_to_the_check() {
 
 /// Field cases M06 and M07: what a value looks like never decides.
 #[test]
-fn numbers_and_truth_values_in_text_are_never_coerced() {
+fn m06_m07_numbers_and_truth_values_in_text_are_never_coerced() {
     for property in [
         json!({"type": "integer"}),
         json!({"anyOf": [{"type": "integer"}, {"type": "null"}]}),
@@ -90,4 +90,21 @@ fn only_top_level_values_are_repaired() {
 fn circles_of_references_end() {
     let schema = json!({"properties": {"p": {"$ref": "#/properties/p"}}});
     assert_eq!(repair(json!({"p": "[]"}).as_object().unwrap(), &schema), None);
+}
+
+#[test]
+fn app_216_what_could_be_two_words_stays_wrong_however_the_schema_lists_them() {
+    let two = [
+        json!({"enum": ["on", "ON", "off"]}),
+        json!({"oneOf": [{"const": "on"}, {"const": "ON"}]}),
+        json!({"anyOf": [{"enum": ["on", "off"]}, {"enum": ["ON"]}]}),
+    ];
+    for words in two {
+        assert_eq!(repaired(words.clone(), json!("On")), None, "{words}");
+        assert_eq!(repaired(words, json!("on")), None, "one of them is right as it is");
+    }
+    let mixed = json!({"enum": ["Auto", 1, null]});
+    assert_eq!(repaired(mixed.clone(), json!("AUTO")), Some(json!("Auto")));
+    assert_eq!(repaired(mixed, json!("1")), None, "a number in text is no word of the list");
+    assert_eq!(repaired(json!({"allOf": [{"enum": ["A", "a"]}, {"enum": ["A"]}]}), json!("a")), Some(json!("A")));
 }
