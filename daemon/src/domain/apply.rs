@@ -95,23 +95,10 @@ impl ThreadState {
             Fact::Step { run_id, usage, steps, tool_calls } => {
                 self.apply_step(run_id, |run| run.count(usage, *steps, *tool_calls));
             }
-            Fact::Decided { run_id, call_id, decision, approval_ms } => {
-                let Some(call) = self.call_mut(run_id, call_id) else { return };
-                call.decision = Some(decision.clone());
-                call.approval_ms = *approval_ms;
-                if let Some(shown) = call.shown.clone() {
-                    self.with_run(run_id, |state| state.refusals.note(&shown, decision));
-                }
-            }
-            Fact::Shown { run_id, call_id, digest } => {
-                if let Some(call) = self.call_mut(run_id, call_id) {
-                    call.shown = Some(digest.clone());
-                }
-            }
-            Fact::Begun { run_id, call_id } => {
-                if let Some(call) = self.call_mut(run_id, call_id) {
-                    call.is_begun = true;
-                }
+            Fact::Decided { run_id, call_id, .. }
+            | Fact::Shown { run_id, call_id, .. }
+            | Fact::Begun { run_id, call_id } => {
+                self.apply_to_call(run_id, call_id, fact);
             }
             Fact::Joined { branch_id, messages, parent } => self.apply_joined(branch_id, messages, parent.as_ref(), n),
             Fact::Head { branch_id, head } => self.apply_head(branch_id, head.as_ref()),
@@ -133,6 +120,23 @@ impl ThreadState {
             | Fact::Passed { interaction_id, .. }
             | Fact::Attempt { interaction_id, .. }
             | Fact::Given { interaction_id, .. } => self.apply_to_interaction(interaction_id, fact),
+        }
+    }
+
+    /// What a fact changes of a call of a batch that is under way.
+    fn apply_to_call(&mut self, run_id: &RunId, call_id: &CallId, fact: &Fact) {
+        let Some(call) = self.call_mut(run_id, call_id) else { return };
+        match fact {
+            Fact::Decided { decision, approval_ms, .. } => {
+                call.decision = Some(decision.clone());
+                call.approval_ms = *approval_ms;
+                if let Some(shown) = call.shown.clone() {
+                    self.with_run(run_id, |state| state.refusals.note(&shown, decision));
+                }
+            }
+            Fact::Shown { digest, .. } => call.shown = Some(digest.clone()),
+            Fact::Begun { .. } => call.is_begun = true,
+            _ => {}
         }
     }
 

@@ -12,6 +12,13 @@ use crate::dispatch::Table;
 #[must_use]
 pub fn table() -> Table {
     let mut table = Table::default();
+    of_the_daemon(&mut table);
+    of_threads(&mut table);
+    table
+}
+
+/// What belongs to no thread.
+fn of_the_daemon(table: &mut Table) {
     table
         .on::<p::Initialize>(daemon::initialize)
         .on::<p::DaemonStatus>(daemon::status)
@@ -48,6 +55,9 @@ pub fn table() -> Table {
         .on::<p::ServerReviewRead>(servers::review)
         .on::<p::ServerReviewCheck>(servers::check)
         .on::<p::ServerReviewSubmit>(servers::submit);
+}
+
+fn of_threads(table: &mut Table) {
     table
         .on::<p::ThreadStart>(threads::start)
         .on::<p::ThreadResume>(threads::resume)
@@ -85,5 +95,4 @@ pub fn table() -> Table {
         .on::<p::BlobRead>(blobs::read)
         .on::<p::InteractionList>(interactions::list)
         .on::<p::InteractionSettle>(interactions::settle);
-    table
 }

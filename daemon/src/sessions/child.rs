@@ -142,7 +142,7 @@ async fn watch_over(
     if !is_kept {
         signal_group(group, Signal::Kill);
     }
-    let told = status.map_or_else(|error| format!("its process is lost: {error}"), |status| exit_of(status));
+    let told = status.map_or_else(|error| format!("its process is lost: {error}"), exit_of);
     exit.send_replace(Some(told));
 }
 

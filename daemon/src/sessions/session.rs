@@ -230,8 +230,8 @@ impl Session {
     }
 
     async fn page(&self, cursor: Option<String>, patience: Duration) -> Result<Value, RequestFailure> {
-        let mut request = ListToolsRequest::default();
-        request.params = cursor.map(|cursor| PaginatedRequestParams::default().with_cursor(Some(cursor)));
+        let params = cursor.map(|cursor| PaginatedRequestParams::default().with_cursor(Some(cursor)));
+        let request = ListToolsRequest { params, ..ListToolsRequest::default() };
         let options = PeerRequestOptions::no_options();
         let sent = self.peer.send_cancellable_request(ClientRequest::ListToolsRequest(request), options).await;
         let handle = sent.map_err(|_| RequestFailure::Lost)?;

@@ -20,7 +20,7 @@ impl Engine {
 
 impl ThreadHandle {
     async fn servers_changed(&self) {
-        self.post(|turn| tell_of_servers(turn)).await;
+        self.post(tell_of_servers).await;
     }
 }
 

@@ -91,7 +91,7 @@ impl AppSource<'_> {
         let cancelled = |_| CallFailure::Cancelled { sent: false };
         let waiting = waiting::open(reporter, asking).await.map_err(cancelled)?;
         let (id, opened_at) = (waiting.id.clone(), waiting.opened_at);
-        let claim = waiting.person(reporter, self.unattended, || Now::default()).await.map_err(cancelled)?;
+        let claim = waiting.person(reporter, self.unattended, Now::default).await.map_err(cancelled)?;
         reporter.stage(move |turn, _| turn.settle_claimed(&id));
         let mut result = result(&questions, &claim);
         result.call_ms = Some(claim.at.millis_since(opened_at));

@@ -57,7 +57,7 @@ impl Life {
 
     /// The first life, beside servers of a test.
     pub(crate) async fn beside(servers: Arc<dyn Servers>) -> Self {
-        let projector = Arc::new(ThreadProjector::default());
+        let projector = Arc::new(ThreadProjector);
         let clock = ManualClock::new("2026-11-30T10:00:00Z".parse().unwrap());
         Self::of(MemoryStore::with_projector(projector), clock, Some(servers)).await
     }
