@@ -1,4 +1,4 @@
-// An MCP server in 40 lines: it keeps notes in memory, and speaks over stdin and stdout. Run by the tests of docs/mcp-servers.md.
+// A small MCP server: it keeps notes in memory, and speaks over stdin and stdout. Run by the tests of docs/mcp-servers.md.
 import { createInterface } from "node:readline";
 
 const notes = [];

@@ -19,7 +19,7 @@ pub use raw::Raw;
 pub use received::{endpoint, same_as_shown};
 pub use scenario::{Fresh, Scenario};
 pub(crate) use session::all_closed;
-pub use session::{assert_all_closed, get_issue, success, text, told_text, tool, tool_with};
+pub use session::{assert_all_closed, client_tools, get_issue, success, text, told_text, tool, tool_with};
 pub use subject::{Duplex, Stream, Subject};
 
 /// The scenario with this name, in this topic.
@@ -29,6 +29,7 @@ pub fn find(topic: &str, name: &str) -> Option<&'static Scenario> {
 }
 
 topics! { $
+    app_tools
     approving
     branching
     budgets

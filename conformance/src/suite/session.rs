@@ -40,6 +40,15 @@ pub fn tool_with(name: &str, further: Value) -> Value {
     tool
 }
 
+/// The names of the tools that clients declared, of a list of all tools: which others there are is not what every scenario
+/// is about.
+#[must_use]
+pub fn client_tools(tools: &Value) -> Vec<&str> {
+    let tools = tools.as_array().map_or(&[][..], Vec::as_slice);
+    let of_clients = tools.iter().filter(|tool| tool["sourceKind"] == "client");
+    of_clients.filter_map(|tool| tool["flatName"].as_str()).collect()
+}
+
 /// An input of one text.
 #[must_use]
 pub fn text(text: &str) -> Value {

@@ -40,7 +40,12 @@ pub async fn list(call: Call, params: ListParams) -> Result<Page<Project>, RpcEr
 /// # Errors
 /// `invalidParams`, `notFound` (project, endpoint, server), `conflict`, `unavailable`.
 pub async fn update(call: Call, params: ProjectUpdateParams) -> Result<ProjectChanged, RpcError> {
-    Ok(call.daemon.catalogue.update_project(caller(&call), params).await?)
+    let switches_servers = params.servers.is_some();
+    let changed = call.daemon.catalogue.update_project(caller(&call), params).await?;
+    if switches_servers {
+        call.daemon.engine.servers_changed().await;
+    }
+    Ok(changed)
 }
 
 /// `project/delete`

@@ -6,7 +6,7 @@ use std::{
 };
 
 use ropewalk_peer::Feed as _;
-use ropewalk_protocol::DataKind;
+use ropewalk_protocol::{DataKind, NavigateParams};
 use serde_json::{Value, json};
 
 use super::EventFeed;
@@ -239,4 +239,28 @@ async fn deleted_threads_do_not_count_among_those_a_connection_follows() {
         delete(&life, &thread).await;
         assert_eq!(brief(&sent(&feed).await), ["lost: notFound 2"]);
     }
+}
+
+#[tokio::test]
+async fn app_198_of_several_things_to_show_only_the_newest_is_sent() {
+    let life = Life::first().await;
+    let feed = feed(&life);
+    for thread in ["t1", "t2", "t3"] {
+        feed.navigate(NavigateParams { project_id: "p".into(), thread_id: Some(thread.into()), branch_id: None });
+    }
+    assert_eq!(sent(&feed).await, [json!({"projectId": "p", "threadId": "t3"})]);
+    assert!(sent(&feed).await.is_empty());
+    feed.navigate(NavigateParams { project_id: "p".into(), thread_id: None, branch_id: None });
+    assert_eq!(sent(&feed).await, [json!({"projectId": "p"})], "what was taken in does not hold up what comes later");
+}
+
+#[tokio::test]
+async fn app_199_what_is_to_be_shown_comes_behind_the_word_of_what_has_changed() {
+    let life = Life::first().await;
+    let feed = feed(&life);
+    feed.want(Wants { deltas: true, progress: true }, true);
+    feed.navigate(NavigateParams { project_id: "p".into(), thread_id: None, branch_id: None });
+    feed.changed(7, &[DataKind::Project], &["p".to_owned()], None);
+    let lines = sent(&feed).await;
+    assert_eq!((&lines[0]["seq"], &lines[1]), (&json!(7), &json!({"projectId": "p"})));
 }

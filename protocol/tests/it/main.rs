@@ -4,6 +4,7 @@
 
 mod bundle;
 mod generated;
+mod limits;
 mod page;
 mod samples;
 mod story;

@@ -65,7 +65,7 @@ async fn what_is_no_absolute_existing_directory_is_refused_with_the_reason() {
 }
 
 #[tokio::test]
-async fn app_172_a_grant_raises_its_projects_revision_and_touches_nothing_else() {
+async fn app_172_173_a_grant_raises_its_projects_revision_and_touches_nothing_else() {
     let world = World::new().await;
     let (project, other) = (world.project("p").await, world.project("q").await);
     let home = tempfile::tempdir().unwrap();
@@ -103,4 +103,20 @@ async fn a_second_grant_on_a_directory_replaces_the_first_under_its_id() {
     assert_eq!(first.grant_id, second.grant_id);
     let grants = world.catalogue.read_project(&project.project_id).unwrap().grants.unwrap();
     assert_eq!(grants, [second]);
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn app_160_161_any_root_may_be_granted_and_grants_may_lie_within_each_other() {
+    let world = World::new().await;
+    let project = world.project("p").await;
+    let home = tempfile::tempdir().unwrap();
+    for path in [std::path::Path::new("/"), home.path()] {
+        world.catalogue.add_grant(client(), grant(&project, path, &[Capability::Read])).await.unwrap();
+    }
+    let grants = world.catalogue.read_project(&project.project_id).unwrap().grants.unwrap();
+    let mut paths: Vec<_> = grants.iter().map(|grant| std::path::PathBuf::from(&grant.path)).collect();
+    paths.sort();
+    assert_eq!(paths, ["/".into(), home.path().canonicalize().unwrap()]);
+    assert!(grants.iter().all(|grant| !grant.name.is_empty()), "{grants:?}");
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ropewalk_protocol::{PolicyOrigin, Severity};
+use ropewalk_protocol::{PolicyOrigin, RunStatus, Severity};
 use serde_json::json;
 
 use super::{
@@ -117,4 +117,22 @@ async fn silence_starts_anew_when_the_owner_comes_back() {
     life.asked().await.ends("Done.");
     life.ended(&thread, &run).await;
     assert_eq!(call_ends(&thread).await, [json!(["completed", null, "done"])]);
+}
+
+#[tokio::test]
+async fn app_209_a_message_may_carry_1024_calls_and_not_one_more() {
+    let (mut life, person) = (Life::first().await, Person::new("in-A"));
+    let thread = life.start(&person, plain(&["look"])).await;
+    let run = begin(&thread, "go").await;
+    life.asked().await.calls(&vec![("nothing", "{}"); 1_024]);
+    life.asked().await.ends("Done.");
+    let ended = life.ended(&thread, &run).await;
+    assert_eq!(ended.state, RunStatus::Completed);
+    assert_eq!(call_ends(&thread).await.len(), 1_024);
+
+    let run = begin(&thread, "go on").await;
+    life.asked().await.calls(&vec![("nothing", "{}"); 1_025]);
+    let ended = life.ended(&thread, &run).await;
+    assert_eq!(ended.state, RunStatus::Failed);
+    assert_eq!(call_ends(&thread).await.len(), 1_024, "none of them is made");
 }

@@ -47,7 +47,11 @@ async fn a_long_file_is_cut_at_a_line_and_says_how_to_go_on() {
 
     fs::write(ground.inside.join("line"), "x".repeat(300_000)).unwrap();
     let text = client.text("read_file", json!({ "path": ground.at("line") })).await;
-    assert!(text.ends_with("[cut: line 1 has 300000 characters; ask again with startLine 2]\n"));
+    let how = "ask again with startLine 1 and startCharacter 262145";
+    assert!(text.ends_with(&format!("\n[cut: line 1 has 300000 characters; {how}]\n")), "{}", &text[text.len() - 90..]);
+    let rest = json!({ "path": ground.at("line"), "startLine": 1, "startCharacter": 262_145 });
+    assert_eq!(client.text("read_file", rest).await, "x".repeat(300_000 - 262_144));
+    client.refusal("read_file", json!({ "path": path, "startCharacter": 0 })).await;
 }
 
 #[tokio::test]

@@ -95,6 +95,31 @@ fn what_cannot_be_matched_in_linear_time_is_refused_in_words() {
     assert_eq!(Matcher::new("a.c", Dialect::default()).unwrap().find("abc a.c"), Some(4..7));
 }
 
+#[tokio::test]
+async fn answers_are_bounded_however_much_is_asked_for() {
+    const MOST: usize = 262_144;
+    let ground = Ground::new();
+    let below = ground.inside.join("below");
+    fs::create_dir(&below).unwrap();
+    for number in 0..1_200 {
+        fs::write(below.join(format!("{number:04}-{}", "n".repeat(235))), "").unwrap();
+    }
+    fs::write(ground.inside.join("lines"), format!("x{}\n", "y".repeat(390)).repeat(2_000)).unwrap();
+    let client = Client::of(&ground.all()).await;
+    for (tool, arguments, list) in [
+        ("list_dir", json!({ "path": below, "maxEntries": 10_000 }), "entries"),
+        ("find_files", json!({ "path": below, "pattern": "*", "maxResults": 10_000 }), "paths"),
+        ("grep_files", json!({ "path": ground.inside, "pattern": "xy", "maxMatches": 2_000 }), "matches"),
+    ] {
+        let text = client.text(tool, arguments.clone()).await;
+        // What says that it was cut comes after.
+        assert!((MOST - 1_000..MOST + 200).contains(&text.chars().count()), "{tool}: {}", text.chars().count());
+        assert!(text.contains("[cut: "), "{tool}");
+        let data = client.data(tool, arguments).await;
+        assert!(data["truncated"] == true && data[list].as_array().unwrap().len() > 100, "{tool}");
+    }
+}
+
 #[test]
 fn a_search_ends_where_it_is_when_its_call_is_taken_back() {
     let ground = planted();

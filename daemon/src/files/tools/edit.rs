@@ -51,6 +51,12 @@ pub fn run(reach: &Reach, args: &EditFile, stop: &Stop) -> Result<Done, Refusal>
     written(&spot, content.len(), change)
 }
 
+/// Places of a text that are named; of the others it is said how many there are.
+const PLACES: usize = 10;
+
+/// Places that are counted: a text that repeats itself may have millions, each as long to look at as the one before.
+const COUNTED: usize = 100;
+
 /// Where the text of an edit is, if it is there once.
 fn only(content: &str, edit: &Edit, number: usize) -> Result<usize, Refusal> {
     if edit.old_text.is_empty() {
@@ -61,17 +67,35 @@ fn only(content: &str, edit: &Edit, number: usize) -> Result<usize, Refusal> {
     // From one character behind the last: places that overlap are places.
     while let Some(at) = content.get(from..).and_then(|rest| rest.find(&edit.old_text)) {
         found.push(from + at);
+        if found.len() == COUNTED {
+            break;
+        }
         from += at + content[from + at..].chars().next().map_or(1, char::len_utf8);
     }
     match *found {
         [at] => Ok(at),
         [] => {
-            Err(Refusal::asked(format!("the oldText of edit {number} does not occur in the file; nothing was changed")))
+            let only_lf = edit.old_text.contains('\n') && !edit.old_text.contains("\r\n");
+            let hint = if only_lf && content.contains("\r\n") { " (its lines end with CRLF)" } else { "" };
+            Err(Refusal::asked(format!(
+                "the oldText of edit {number} does not occur in the file{hint}; nothing was changed"
+            )))
         }
         _ => Err(Refusal::asked(format!(
-            "the oldText of edit {number} occurs {} times in the file and must occur once: give more of the text around it; \
-             nothing was changed",
-            found.len()
+            "the oldText of edit {number} occurs {}{} times in the file, in {}, and must occur once: give more of the \
+             text around it; nothing was changed",
+            if found.len() == COUNTED { "at least " } else { "" },
+            found.len(),
+            lines(content, &found)
         ))),
     }
+}
+
+/// The lines in which these places are, for a person or a model to find them.
+fn lines(content: &str, places: &[usize]) -> String {
+    let line = |at: &usize| (1 + content[..*at].matches('\n').count()).to_string();
+    let mut named: Vec<_> = places.iter().take(PLACES).map(line).collect();
+    named.dedup();
+    let more = if places.len() > PLACES { " and more" } else { "" };
+    format!("{} {}{more}", if named.len() == 1 { "line" } else { "lines" }, named.join(", "))
 }

@@ -5,7 +5,7 @@ use ropewalk_protocol::Capability;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Done, Kind, Stop};
+use super::{Done, Kind, Room, Stop};
 use crate::files::{
     reach::Reach,
     refusal::Refusal,
@@ -48,12 +48,13 @@ pub fn run(reach: &Reach, args: &FindFiles, stop: &Stop) -> Result<Done, Refusal
     let glob = glob(&args.pattern)?;
     let spot = reach.find(&args.path, &[Capability::Read])?;
     let mut paths = Vec::new();
-    let mut full = false;
+    let (mut full, mut room) = (false, Room::default());
     let ended = walk(spot.dir()?, stop, |_, entry, path| {
         if entry.kind == Kind::File && glob.is_match(path) {
-            full = paths.len() == args.max_results.min(MOST);
+            let found = spot.path.join(path).display().to_string();
+            full = paths.len() >= args.max_results.min(MOST) || !room.take(found.chars().count() + 1);
             if !full {
-                paths.push(spot.path.join(path).display().to_string());
+                paths.push(found);
             }
         }
         Ok(!full)

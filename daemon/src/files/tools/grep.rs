@@ -7,7 +7,7 @@ use ropewalk_protocol::Capability;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Done, Kind, Stop, find::glob, text};
+use super::{Done, Kind, Room, Stop, find::glob, text};
 use crate::files::{
     matcher::{Dialect, Matcher},
     reach::{Reach, open_file},
@@ -83,13 +83,25 @@ pub struct Line {
     text: String,
 }
 
+impl Line {
+    /// How long it is in the answer.
+    fn characters(&self) -> usize {
+        self.as_told().chars().count()
+    }
+
+    fn as_told(&self) -> String {
+        format!("{}:{}:{}\n", self.path, self.line, self.text)
+    }
+}
+
 /// Searches.
 pub fn run(reach: &Reach, args: &GrepFiles, stop: &Stop) -> Result<Done, Refusal> {
     let dialect = Dialect { ignore_case: args.ignore_case, is_regex: args.is_regex };
     let matcher = Matcher::new(&args.pattern, dialect).map_err(Refusal::asked)?;
     let only = args.glob.as_deref().map(glob).transpose()?;
     let spot = reach.find(&args.path, &[Capability::Read])?;
-    let mut search = Search { matcher, most: args.max_matches.min(MOST), bytes: 0, found: Grepped::default(), stop };
+    let most = args.max_matches.min(MOST);
+    let mut search = Search { matcher, most, room: Room::default(), bytes: 0, found: Grepped::default(), stop };
     if spot.metadata()?.is_dir() {
         let ended = walk(spot.dir()?, stop, |dir, entry, path| {
             if entry.kind != Kind::File || only.as_ref().is_some_and(|only| !only.is_match(path)) {
@@ -110,6 +122,7 @@ pub fn run(reach: &Reach, args: &GrepFiles, stop: &Stop) -> Result<Done, Refusal
 struct Search<'a> {
     matcher: Matcher,
     most: usize,
+    room: Room,
     bytes: u64,
     found: Grepped,
     stop: &'a Stop,
@@ -135,12 +148,12 @@ impl Search<'_> {
         self.found.files_searched += 1;
         for (number, line) in (1..).zip(content.lines()) {
             let Some(at) = self.matcher.find(line) else { continue };
-            if self.found.matches.len() == self.most {
+            let found = Line { path: path.display().to_string(), line: number, text: around(line, at.start) };
+            if self.found.matches.len() >= self.most || !self.room.take(found.characters()) {
                 self.found.truncated = true;
                 return Ok(false);
             }
-            let text = around(line, at.start);
-            self.found.matches.push(Line { path: path.display().to_string(), line: number, text });
+            self.found.matches.push(found);
         }
         self.found.truncated |= self.bytes >= ALL_BYTES;
         Ok(!self.found.truncated)
@@ -162,8 +175,8 @@ fn around(line: &str, at: usize) -> String {
 
 fn told(found: &Grepped) -> String {
     let mut text = String::new();
-    for Line { path, line, text: says } in &found.matches {
-        text.push_str(&format!("{path}:{line}:{says}\n"));
+    for line in &found.matches {
+        text.push_str(&line.as_told());
     }
     if found.matches.is_empty() {
         text.push_str(&format!("[no line has it, in {} files]", found.files_searched));

@@ -5,7 +5,7 @@ use ropewalk_protocol::Capability;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Done, Stop};
+use super::{Done, Room, Stop};
 use crate::files::{reach::Reach, refusal::Refusal, walk};
 
 /// What to list.
@@ -86,31 +86,44 @@ impl Kind {
 /// Lists the directory.
 pub fn run(reach: &Reach, args: &ListDir, stop: &Stop) -> Result<Done, Refusal> {
     let spot = reach.find(&args.path, &[Capability::Read])?;
-    let failed = |error| Refusal::io(&spot.path, error);
     let dir = spot.dir()?;
     let names = walk::entries(&dir, stop).map_err(|error| error.at(&spot.path))?;
-    let truncated = names.len() > args.max_entries.min(MOST);
+    let all = names.len();
     let mut entries = Vec::new();
-    let mut text = String::new();
+    let (mut text, mut room) = (String::new(), Room::default());
     for entry in names.into_iter().take(args.max_entries.min(MOST)) {
         let name = entry.name.to_string_lossy().into_owned();
         let size_bytes = match entry.kind {
-            Kind::File => Some(dir.symlink_metadata(&entry.name).map_err(failed)?.len()),
+            // One that has gone since is listed by its name; it does not hide the others.
+            Kind::File => dir.symlink_metadata(&entry.name).ok().map(|metadata| metadata.len()),
             _ => None,
         };
-        text.push_str(&match (entry.kind, size_bytes) {
-            (Kind::Directory, _) => format!("{name}/\n"),
-            (Kind::Link, _) => format!("{name} (link)\n"),
-            (Kind::Other, _) => format!("{name} (special)\n"),
-            (Kind::File, size) => format!("{name} ({} bytes)\n", size.unwrap_or_default()),
-        });
+        let told = told(&name, entry.kind, size_bytes);
+        if !room.take(told.chars().count()) {
+            break;
+        }
+        text.push_str(&told);
         entries.push(Found { name, kind: entry.kind, size_bytes });
     }
-    if entries.is_empty() {
+    let truncated = entries.len() < all;
+    if all == 0 {
         text.push_str("[the directory is empty]");
     }
     if truncated {
-        text.push_str("[cut: the directory has more entries; ask with a larger maxEntries]");
+        text.push_str(&format!(
+            "[cut: these are {} of {all} entries; find_files finds others by a pattern]",
+            entries.len()
+        ));
     }
     Done::new(text, &Listed { path: spot.path.display().to_string(), entries, truncated })
+}
+
+fn told(name: &str, kind: Kind, size_bytes: Option<u64>) -> String {
+    match (kind, size_bytes) {
+        (Kind::Directory, _) => format!("{name}/\n"),
+        (Kind::Link, _) => format!("{name} (link)\n"),
+        (Kind::Other, _) => format!("{name} (special)\n"),
+        (Kind::File, Some(size)) => format!("{name} ({size} bytes)\n"),
+        (Kind::File, None) => format!("{name}\n"),
+    }
 }

@@ -47,6 +47,28 @@ impl Done {
     }
 }
 
+/// Characters of one answer.
+pub const CHARACTERS: usize = 262_144;
+
+/// What is left of the characters of an answer.
+#[derive(Debug)]
+pub struct Room(usize);
+
+impl Default for Room {
+    fn default() -> Self {
+        Self(CHARACTERS)
+    }
+}
+
+impl Room {
+    /// Takes this many characters and whether there were so many; when not, the answer is full.
+    pub fn take(&mut self, characters: usize) -> bool {
+        let left = self.0.checked_sub(characters);
+        self.0 = left.unwrap_or(0);
+        left.is_some()
+    }
+}
+
 /// Whether the call was taken back.
 #[derive(Clone, Debug, Default)]
 pub struct Stop(pub CancellationToken);

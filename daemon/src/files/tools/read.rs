@@ -11,13 +11,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Done, Stop,
+    CHARACTERS, Done, Stop,
     text::{WHOLE_BYTES, as_text},
 };
 use crate::files::{reach::Reach, refusal::Refusal};
-
-/// Characters of one answer.
-pub const CHARACTERS: usize = 262_144;
 
 /// What to read.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -33,6 +30,10 @@ pub struct ReadFile {
     #[serde(default)]
     #[schemars(range(min = 1))]
     end_line: Option<u64>,
+    /// The first character of the first line to read, counted from 1: how an answer that ended within a line goes on.
+    #[serde(default = "first")]
+    #[schemars(range(min = 1))]
+    start_character: u64,
 }
 
 fn first() -> u64 {
@@ -52,14 +53,17 @@ pub struct FileRead {
     /// The next line to ask for, when the answer was cut.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_line: Option<u64>,
+    /// The next character of that line to ask for, when the answer was cut within it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_character: Option<u64>,
     /// The size of the file.
     size_bytes: u64,
 }
 
 /// Reads lines, up to 262,144 characters.
 pub fn run(reach: &Reach, args: &ReadFile, stop: &Stop) -> Result<Done, Refusal> {
-    if args.start_line == 0 {
-        return Err(Refusal::asked("startLine is 0: lines are counted from 1"));
+    if args.start_line == 0 || args.start_character == 0 {
+        return Err(Refusal::asked("lines and characters are counted from 1, not from 0"));
     }
     let spot = reach.find(&args.path, &[Capability::Read])?;
     let file = spot.file()?;
@@ -70,6 +74,7 @@ pub fn run(reach: &Reach, args: &ReadFile, stop: &Stop) -> Result<Done, Refusal>
         start_line: args.start_line,
         lines: read.lines,
         next_line: read.next_line,
+        next_character: read.next_character,
         size_bytes,
     };
     Done::new(read.text, &done)
@@ -80,6 +85,7 @@ struct Taken {
     text: String,
     lines: u64,
     next_line: Option<u64>,
+    next_character: Option<u64>,
 }
 
 fn lines(mut source: BufReader<File>, args: &ReadFile, path: &Path, stop: &Stop) -> Result<Taken, Refusal> {
@@ -101,7 +107,8 @@ fn lines(mut source: BufReader<File>, args: &ReadFile, path: &Path, stop: &Stop)
             )));
         }
         if number >= args.start_line {
-            let line = as_text(line, path)?;
+            let skipped = if number == args.start_line { args.start_character - 1 } else { 0 };
+            let line = behind(as_text(line, path)?, skipped);
             let characters = line.chars().count();
             if characters > room && read.lines > 0 {
                 read.next_line = Some(number);
@@ -111,10 +118,12 @@ fn lines(mut source: BufReader<File>, args: &ReadFile, path: &Path, stop: &Stop)
             read.lines += 1;
             if characters > room {
                 read.text.extend(line.chars().take(room));
-                read.next_line = Some(number + 1);
+                let next = skipped + room as u64 + 1;
+                read.next_line = Some(number);
+                read.next_character = Some(next);
                 read.text.push_str(&format!(
-                    "\n[cut: line {number} has {characters} characters; ask again with startLine {}]\n",
-                    number + 1
+                    "\n[cut: line {number} has {} characters; ask again with startLine {number} and startCharacter {next}]\n",
+                    skipped + characters as u64
                 ));
                 break;
             }
@@ -127,6 +136,11 @@ fn lines(mut source: BufReader<File>, args: &ReadFile, path: &Path, stop: &Stop)
         read.text = nothing(args, number - 1);
     }
     Ok(read)
+}
+
+/// What a line has behind so many characters.
+fn behind(line: String, skipped: u64) -> String {
+    if skipped == 0 { line } else { line.chars().skip(usize::try_from(skipped).unwrap_or(usize::MAX)).collect() }
 }
 
 fn nothing(args: &ReadFile, lines: u64) -> String {

@@ -107,7 +107,15 @@ pub fn put(spot: &Spot<'_>, content: &[u8], if_exists: IfExists) -> Result<FileC
 }
 
 fn fill(dir: &Dir, beside: &OsStr, content: &[u8], permissions: Option<Permissions>) -> io::Result<()> {
-    let mut file = dir.open_with(beside, OpenOptions::new().write(true).create_new(true))?;
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    if permissions.is_some() {
+        use cap_std::fs::OpenOptionsExt;
+        // What replaces a file that only its owner may read is at no moment readable by others.
+        options.mode(0o600);
+    }
+    let mut file = dir.open_with(beside, &options)?;
     file.write_all(content)?;
     if let Some(permissions) = permissions {
         file.set_permissions(permissions)?;

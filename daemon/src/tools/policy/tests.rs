@@ -263,3 +263,8 @@ fn a_rule_that_matches_nothing_is_seen() {
     assert_eq!(matches(&on_source(rule(Thread, Ask), "client:bot"), tools), 2);
     assert_eq!(matches(&on_source(rule(Thread, Ask), "client:gone"), tools), 0);
 }
+
+#[test]
+fn app_208_a_run_may_call_a_tool_65535_times_unless_a_rule_says_otherwise() {
+    assert_eq!(super::MAX_CALLS, 65_535);
+}

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::{SUMMARY_CHARACTERS, summary};
+use super::{RESULT_SUMMARY, SUMMARY_CHARACTERS, result_summary, summary};
+use crate::tools::ToolSpec;
 
 fn of(arguments: &Value, schema: &Value) -> String {
     summary("get_issue", arguments.as_object().unwrap(), schema)
@@ -30,4 +31,20 @@ fn it_is_cut_at_160_characters() {
     let cut = of(&json!({"id": format!("{exact}x"), "more": "y".repeat(1_000)}), &json!({}));
     assert_eq!(cut.chars().count(), SUMMARY_CHARACTERS);
     assert!(cut.ends_with("é…"), "{cut}");
+}
+
+#[test]
+fn app_202_app_206_only_an_app_tool_says_itself_what_came_of_its_call() {
+    use ropewalk_protocol::SourceKind;
+    let app = ToolSpec::of_app("app_read", "Read", "Reads.", json!({"type": "object"}));
+    let meta = json!({RESULT_SUMMARY: "Read Threads\n(page size 2)"});
+    assert_eq!(result_summary(&app, Some(&meta)).unwrap(), "Read Threads (page size 2)");
+    for nothing in [json!({}), json!({RESULT_SUMMARY: 1}), json!({RESULT_SUMMARY: " \n"}), json!(null)] {
+        assert_eq!(result_summary(&app, Some(&nothing)), None, "{nothing}");
+    }
+    assert_eq!(result_summary(&app, None), None);
+    for kind in [SourceKind::Mcp, SourceKind::Files, SourceKind::Client] {
+        let namesake = ToolSpec { source_kind: kind, ..app.clone() };
+        assert_eq!(result_summary(&namesake, Some(&meta)), None, "{kind:?}");
+    }
 }

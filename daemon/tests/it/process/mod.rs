@@ -3,6 +3,7 @@
 mod conforming;
 mod demand;
 mod ending;
+mod file_borders;
 mod file_tools;
 mod histories;
 #[cfg(target_os = "linux")]

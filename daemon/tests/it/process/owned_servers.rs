@@ -40,7 +40,7 @@ fn write_server(place: &Place, list: &Value, add: &str) -> PathBuf {
 
 struct Owner {
     place: Place,
-    _daemon: DaemonProcess,
+    daemon: DaemonProcess,
     raw: Raw<UnixStream>,
 }
 
@@ -50,7 +50,7 @@ impl Owner {
         write_server(&place, &json!({"type": "object"}), "Adds a note.");
         let daemon = place.daemon().await;
         let raw = client(&daemon, "owner", "in-owner").await;
-        Self { place, _daemon: daemon, raw }
+        Self { place, daemon, raw }
     }
 
     async fn call(&mut self, method: &str, params: Value) -> Value {
@@ -69,15 +69,15 @@ impl Owner {
         (states, review["digest"].clone())
     }
 
-    /// What a run that calls a tool comes to; it says what the tool said. Declines whatever it is asked.
+    /// The item of a run's one call, and whether somebody was to be asked about it; nobody is there to answer.
     async fn run(&mut self, thread: &Value, call: &str) -> (Value, bool) {
-        let input = [text(&format!("call {call}"))];
+        let input = text(&format!("call {call}"));
         let params = json!({"threadId": thread, "input": input, "unattended": "decline", "wait": true});
         let run = self.call("run/submit", params).await["run"].clone();
         let items = self.call("item/list", json!({"threadId": thread, "runId": run["runId"]})).await;
-        let item = items["items"].as_array().unwrap().iter().find(|item| item["item"]["type"] == "toolCall").cloned();
-        let item = item.unwrap_or_else(|| panic!("no call in {items}"))["item"].clone();
-        let asked = item["decision"]["via"] != "policy" && item["status"] != "completed";
+        let item = items["items"].as_array().unwrap().iter().find(|item| item["kind"] == "toolCall").cloned();
+        let item = item.unwrap_or_else(|| panic!("no call in {items}"));
+        let asked = item["decision"]["via"] != "policy" && item["decision"]["via"] != "default";
         (item, asked)
     }
 }
@@ -95,7 +95,7 @@ async fn mcp_1_58_59_60_a_server_is_added_reviewed_and_its_tools_are_called_as_t
     assert_eq!(added["server"]["envNames"], json!(["TOKEN"]));
     assert_eq!(added["server"]["accounts"][0]["accountId"], json!("mcp-notes:local"));
     assert!(!added.to_string().contains("t-7"), "values of an environment are not shown");
-    let thread = owner.call("thread/start", json!({})).await["thread"]["threadId"].clone();
+    let thread = owner.call("thread/start", json!({"subscribe": false})).await["thread"]["threadId"].clone();
     let tools = owner.call("thread/tools", json!({"threadId": thread})).await;
     assert!(!tools.to_string().contains("mcp_notes_"), "nothing is usable before a review is submitted");
 
@@ -107,7 +107,7 @@ async fn mcp_1_58_59_60_a_server_is_added_reviewed_and_its_tools_are_called_as_t
     assert_eq!(submitted["server"]["counts"]["approved"], json!(2));
 
     let (read, asked) = owner.run(&thread, "mcp_notes_listNotes {\"a\":1}").await;
-    assert!(!asked && read["status"] == "completed", "{read}");
+    assert!(!asked && read["state"] == "completed", "{read}");
     assert!(read.to_string().contains("list_notes {\\\"a\\\":1} t-7"), "{read}");
     let (write, asked) = owner.run(&thread, "mcp_notes_addNote {\"text\":\"x\"}").await;
     assert!(asked, "a tool that writes is asked about, and nobody is there to answer: {write}");
@@ -132,7 +132,7 @@ async fn mcp_74_76_85_a_changed_schema_blocks_until_it_is_reviewed_and_a_changed
     assert_eq!((&status["state"], &status["reason"]), (&json!("ready"), &json!("review_needed")));
     assert_eq!((&status["counts"]["blocked"], &status["counts"]["updates"]), (&json!(1), &json!(1)));
 
-    let thread = owner.call("thread/start", json!({})).await["thread"]["threadId"].clone();
+    let thread = owner.call("thread/start", json!({"subscribe": false})).await["thread"]["threadId"].clone();
     let tools = owner.call("thread/tools", json!({"threadId": thread})).await;
     let tool = |name: &str| {
         let tools = tools["items"].as_array().or(tools["tools"].as_array()).unwrap();
@@ -141,18 +141,20 @@ async fn mcp_74_76_85_a_changed_schema_blocks_until_it_is_reviewed_and_a_changed
     assert_eq!(tool("mcp_notes_listNotes")["state"], json!("blocked"));
     assert_eq!(tool("mcp_notes_addNote")["description"], json!("Adds a note."), "the approved text stays in use");
     let (blocked, _) = owner.run(&thread, "mcp_notes_listNotes {}").await;
-    assert_eq!(blocked["status"], json!("failed"), "{blocked}");
+    assert_eq!(blocked["state"], json!("failed"), "{blocked}");
     assert!(blocked.to_string().contains("tool_blocked"), "{blocked}");
 
     let params = json!({"serverId": server, "digest": digest, "tools": ["list_notes", "add_note"]});
     owner.call("mcp/review/submit", params).await;
     let (read, asked) = owner.run(&thread, "mcp_notes_listNotes {}").await;
-    assert!(!asked && read["status"] == "completed", "{read}");
+    assert!(!asked && read["state"] == "completed", "{read}");
 }
 
 #[tokio::test]
 async fn mcp_90_a_removed_server_is_gone_with_its_tools_and_lists_are_told() {
     let mut owner = Owner::new().await;
+    let stream = owner.daemon.connect().await.unwrap();
+    let mut watch = Raw::introduced(stream, "watch", "in-watch", json!({}), json!([])).await;
     let server = owner.add().await["server"]["serverId"].clone();
     let id = server.to_string();
     let is_about_it = |message: &Value| {
@@ -161,7 +163,7 @@ async fn mcp_90_a_removed_server_is_gone_with_its_tools_and_lists_are_told() {
             && params["kinds"].to_string().contains("\"server\"")
             && params["ids"].to_string().contains(&id)
     };
-    owner.raw.until("lists of servers are told", is_about_it).await;
+    watch.until("lists of servers are told", is_about_it).await;
     let removed = owner.call("mcp/server/remove", json!({"serverId": server})).await;
     assert_eq!(removed["applied"], json!(true));
     let left = owner.call("mcp/server/list", json!({})).await;
