@@ -51,16 +51,16 @@ impl Project {
     }
 
     async fn begin(&mut self, script: &str) -> Value {
-        let params = json!({"threadId": self.thread, "input": [text(script)]});
-        self.raw.call("run/submit", params).await["run"]["runId"].clone()
+        let params = json!({"threadId": self.thread, "input": text(script)});
+        self.raw.call("run/submit", params).await["runId"].clone()
     }
 
     /// The calls of a run that is over, in order.
     async fn calls(&mut self, run: &Value) -> Vec<Value> {
         self.raw.call("run/wait", json!({"runId": run})).await;
         let items = self.raw.call("item/list", json!({"threadId": self.thread, "runId": run})).await;
-        let items = items["items"].as_array().unwrap().iter().map(|item| item["item"].clone());
-        items.filter(|item| item["type"] == "toolCall").collect()
+        let newest_first = items["items"].as_array().unwrap().iter().rev();
+        newest_first.filter(|item| item["kind"] == "toolCall").cloned().collect()
     }
 
     async fn run(&mut self, script: &str) -> Vec<Value> {
@@ -79,7 +79,7 @@ async fn app_167_a_project_without_grants_has_no_file_tools() {
     let tools = project.raw.call("thread/tools", json!({"threadId": project.thread})).await;
     assert!(!tools.to_string().contains("mcp_files__"), "{tools}");
     let calls = project.run(&project.read("granted/note.txt")).await;
-    assert_eq!(calls[0]["status"], "failed", "{calls:?}");
+    assert_eq!(calls[0]["state"], "failed", "{calls:?}");
 }
 
 #[tokio::test]
@@ -91,7 +91,7 @@ async fn app_162_a_model_edits_a_granted_file_after_a_person_agreed() {
     });
     project.raw.call("policy/set", rule).await;
     let read = project.run(&project.read("granted/note.txt")).await;
-    assert_eq!(read[0]["status"], "completed", "{read:?}");
+    assert_eq!(read[0]["state"], "completed", "{read:?}");
     assert!(read[0].to_string().contains("one two"), "{read:?}");
 
     let edit = json!({"path": project.at("granted/note.txt"), "edits": [{"oldText": "two", "newText": "three"}]});
@@ -101,7 +101,7 @@ async fn app_162_a_model_edits_a_granted_file_after_a_person_agreed() {
     assert_eq!(fs::read_to_string(project.at("granted/note.txt")).unwrap(), "one two", "nothing happens before");
     project.raw.reply(&asked, json!({"decision": "accept"})).await;
     let edited = project.calls(&run).await;
-    assert_eq!(edited[0]["status"], "completed", "{edited:?}");
+    assert_eq!(edited[0]["state"], "completed", "{edited:?}");
     assert_eq!(fs::read_to_string(project.at("granted/note.txt")).unwrap(), "one three");
     let run = project.raw.call("run/read", json!({"runId": run})).await["run"].clone();
     let changed = json!([{"path": project.at("granted/note.txt"), "change": "modified"}]);
@@ -115,7 +115,7 @@ async fn app_166_what_is_not_granted_is_not_reached_by_a_run() {
     let write = json!({"path": project.at("granted/note.txt"), "content": "mine"});
     let script = format!("{}\ncall write_file {write}", project.read("other/note.txt"));
     let calls = project.run(&script).await;
-    assert!(calls.iter().all(|call| call["status"] == "failed"), "{calls:?}");
+    assert!(calls.iter().all(|call| call["state"] == "failed"), "{calls:?}");
     assert!(calls[0].to_string().contains("outside of the granted directories"), "{calls:?}");
     assert!(calls[1].to_string().contains("without the capability to write"), "{calls:?}");
     assert_eq!(fs::read_to_string(project.at("granted/note.txt")).unwrap(), "one two");
@@ -137,7 +137,7 @@ async fn app_168_169_170_a_new_grant_is_for_the_next_step_and_not_for_the_batch_
     project.grant("other", &["read"]).await;
     project.raw.reply(&asked, json!({"decision": "accept"})).await;
     let calls = project.calls(&run).await;
-    let statuses: Vec<_> = calls.iter().map(|call| call["status"].as_str().unwrap()).collect();
+    let statuses: Vec<_> = calls.iter().map(|call| call["state"].as_str().unwrap()).collect();
     assert_eq!(statuses, ["completed", "failed", "completed"], "{calls:?}");
     assert!(calls[2].to_string().contains("three"), "{calls:?}");
 }
