@@ -14,6 +14,7 @@ use std::{
 };
 
 use rmcp::{RoleClient, ServiceExt, model::CallToolRequestParams, service::RunningService};
+use rustix::fs::{CWD, RenameFlags, renameat_with};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::process::{Child, Command};
@@ -158,13 +159,13 @@ async fn app_165_a_directory_swapped_for_a_link_leads_no_server_outside() {
         let over = Arc::new(AtomicBool::new(false));
         let swapper = thread::spawn({
             let (over, place) = (over.clone(), place.clone());
-            let (aside, outside) = (ground.base.join("open/aside"), ground.base.join("outside"));
+            let link = ground.base.join("open/other");
+            symlink(ground.base.join("outside"), &link).unwrap();
             move || {
+                // At once: where there were neither for a moment, a write would make a directory of this name.
                 while !over.load(Ordering::Relaxed) {
-                    fs::rename(&place, &aside).unwrap();
-                    symlink(&outside, &place).unwrap();
-                    fs::remove_file(&place).unwrap();
-                    fs::rename(&aside, &place).unwrap();
+                    renameat_with(CWD, &place, CWD, &link, RenameFlags::EXCHANGE).unwrap();
+                    thread::yield_now();
                 }
             }
         });
