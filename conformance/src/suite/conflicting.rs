@@ -173,6 +173,9 @@ const WITHOUT_REVISION: &[(&str, &str)] = &[
     ("queue/clear", "what waits has no revision"),
     ("queue/reorder", "it names all that waits"),
     ("interaction/settle", "the first answer wins"),
+    ("mcp/server/add", "there is nothing yet"),
+    ("mcp/server/restart", "it changes nothing that is stored"),
+    ("mcp/review/submit", "it names what was reviewed by its digest"),
 ];
 
 /// The fields of a method's parameters.

@@ -103,6 +103,8 @@ struct Things {
     failed: Value,
     doomed: [Value; 2],
     endpoints: [Value; 2],
+    servers: [Value; 2],
+    review: Value,
 }
 
 impl Things {
@@ -149,7 +151,17 @@ impl Things {
         let endpoints = [endpoints[0].clone(), endpoints[1].clone()];
         let doomed = bot.call("project/create", json!({"name": "doomed"})).await["project"]["projectId"].clone();
         let doomed = [bot.start(&[]).await, doomed];
-        Self { project, grant, policy, thread, held, busy, waiting, asking, paused, forked, branch, failed, doomed, endpoints }
+        // Servers that cannot be started are there all the same.
+        let mut servers = [Value::Null, Value::Null];
+        for (server, name) in servers.iter_mut().zip(["kept", "doomed"]) {
+            let add = json!({"command": "no-such-program-of-anybody", "name": name});
+            *server = bot.call("mcp/server/add", add).await["server"]["serverId"].clone();
+        }
+        let review = bot.call("mcp/review/read", json!({"serverId": servers[0]})).await["review"]["digest"].clone();
+        Self {
+            servers,
+            review,
+             project, grant, policy, thread, held, busy, waiting, asking, paused, forked, branch, failed, doomed, endpoints }
     }
 
     /// A body of each mutating method, and another one.
@@ -197,6 +209,17 @@ impl Things {
             "endpoint/set" => (json!({"endpointId": first, "name": "one"}), "name", json!("two")),
             "endpoint/remove" => (json!({"endpointId": second}), "endpointId", json!("x")),
             "secret/set" => (json!({"endpointId": first, "value": "one"}), "value", json!("two")),
+            "mcp/server/add" => {
+                (json!({"command": "no-such-program-of-anybody", "name": "one", "wait": false}), "name", json!("two"))
+            }
+            "mcp/server/update" => (json!({"serverId": self.servers[0], "name": "one"}), "name", json!("two")),
+            "mcp/server/restart" => (json!({"serverId": self.servers[0]}), "serverId", json!("x")),
+            "mcp/server/remove" => (json!({"serverId": self.servers[1]}), "serverId", json!("x")),
+            "mcp/review/submit" => (
+                json!({"serverId": self.servers[0], "digest": self.review, "tools": []}),
+                "tools",
+                json!(["x"]),
+            ),
             "secret/remove" => (json!({"endpointId": first}), "endpointId", json!("x")),
             other => panic!("the mutating method {other} is not tried yet"),
         };
@@ -217,6 +240,10 @@ impl Things {
         ] {
             seen.push(bot.call(method, params).await);
         }
+        // Whether a server has been started yet is no matter.
+        let servers = bot.call("mcp/server/list", json!({})).await["items"].as_array().unwrap().clone();
+        let stored = |server: &Value| json!([server["serverId"], server["name"], server["revision"]]);
+        seen.extend(servers.iter().map(stored));
         let threads = bot.call("thread/list", json!({"sort": "created"})).await;
         seen.push(json!(threads["items"].as_array().unwrap().len()));
         seen.push(bot.call("thread/read", json!({"threadId": self.thread})).await["thread"]["revision"].clone());

@@ -144,7 +144,10 @@ async fn owner_changes(daemon: Piped) -> String {
         ("grant/add", json!({"projectId": project, "path": place, "capabilities": ["read"]})),
         ("thread/update", json!({"threadId": thread, "title": "T"})),
         ("policy/set", json!({"level": "global", "source": "app", "decision": "deny"})),
-        ("endpoint/set", json!({"name": "m", "provider": "openai", "model": "m"})),
+        (
+            "endpoint/set",
+            json!({"name": "m", "provider": "openaiCompatible", "baseUrl": "https://a.example/v1", "model": "m"}),
+        ),
         ("settings/update", json!({"ownerGraceMs": 1})),
         ("thread/list", json!({})),
         ("policy/list", json!({})),

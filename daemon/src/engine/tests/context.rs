@@ -282,7 +282,7 @@ async fn results_that_fit_are_shown_once_before_they_are_summarised() {
     life.asked().await.calls(&[("look", "{}"), ("look", "{}"), ("look", "{}")]);
     for place in 0..3 {
         let offered = person.offered("tool/call").await;
-        person.returns(&offered, &format!("Seen {place}: {}", "a thing ".repeat(900))).await;
+        person.returns(&offered, &format!("Seen {place}: {}", "a thing ".repeat(700))).await;
     }
     let asked = life.asked().await;
     assert!(!is_for_a_summary(&asked) && size(&asked) > 5_600, "{}", asked.history()[0]);
