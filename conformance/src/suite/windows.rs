@@ -57,9 +57,10 @@ pub(super) async fn l24_a_thread_of_60000_tokens_goes_on_in_a_window_of_8000_in_
 pub(super) async fn l24_a_window_that_nobody_told_is_learned_and_no_request_is_made_twice(subject: Fresh) {
     let words = long();
     for shape in Shape::ALL {
-        let options = ServerOptions { window_tokens: Some(WINDOW), ..ServerOptions::default() };
+        // Wide enough that a quarter of what is learned of it has room for the tools.
+        let options = ServerOptions { window_tokens: Some(2 * WINDOW), ..ServerOptions::default() };
         let mut talk = Talk::with(&subject, *shape, &[tool("act")], options).await;
-        for turn in 0..6 {
+        for turn in 0..12 {
             talk.play(&format!("say {turn} {words}"), &[]).await;
         }
         talk.play("call act\nthen say at last", &[success(&words)]).await;
