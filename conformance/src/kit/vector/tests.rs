@@ -8,10 +8,11 @@ use super::{daemon_vectors, read, verbs::VERBS};
 
 /// What no vector can reach, and why.
 const OUT_OF_REACH: &[(&str, &str)] = &[
-    ("navigate", "sent for apps' pages alone, which no method of this version opens"),
     ("internal", "a fault of the daemon's own, which no request brings about in one that works"),
-    ("timeout", "raised by mcp/* and function/call alone (ruling 31), which this version does not have"),
-    ("unavailable", "needs a full or read-only disk, or a daemon in the middle of its start"),
+    (
+        "timeout",
+        "raised by calls that a client makes of a server's tools (ruling 31), which this version does not have",
+    ),
 ];
 
 fn folder() -> std::path::PathBuf {
