@@ -30,7 +30,7 @@ pub struct Granted {
 }
 
 /// Opens what is granted, the innermost directory first. A directory that is not there grants nothing, nor does one that is
-/// named by a relative path; each of them is told to `note`.
+/// named by a relative path or by one with a link in it: grants are kept by the real path. Each of them is told to `note`.
 pub fn open_all(grants: &[Grant], mut note: impl FnMut(&str)) -> Vec<Granted> {
     let mut open = Vec::new();
     for grant in grants {
@@ -49,6 +49,10 @@ fn open_one(grant: &Grant) -> std::io::Result<Granted> {
         return Err(std::io::Error::other("its path is relative"));
     }
     let path = resolve(&named)?;
+    // A person granted the place that this path named then. Whoever has put a link there since does not choose another one.
+    if path != named {
+        return Err(std::io::Error::other(format!("a link stands in its way, which leads to \"{}\"", path.display())));
+    }
     let dir = Dir::open_ambient_dir(&path, ambient_authority())?;
     Ok(Granted { path, dir, capabilities: grant.capabilities.clone() })
 }

@@ -124,7 +124,9 @@ test("x10_nothing_escapes_when_the_daemon_dies_under_calls_streams_and_a_close",
      process.kill(rope.daemonInfo.pid, "SIGKILL");
      other.close();
      const ends = await Promise.allSettled([...calls, ...streams]);
-     console.log([...new Set(ends.map(({ reason }) => reason instanceof RopewalkError && reason.kind))].join());
+     // An event may have come before the end.
+     const failed = ends.filter(({ status }) => status === "rejected");
+     console.log([...new Set(failed.map(({ reason }) => reason instanceof RopewalkError && reason.kind))].join());
      await rope.close();`,
     daemon.socket,
   );

@@ -91,6 +91,19 @@ async fn app_165_links_out_of_the_grant_are_refused_wherever_they_are_in_the_pat
 
 #[cfg(unix)]
 #[tokio::test]
+async fn app_165_a_granted_directory_that_became_a_link_grants_nothing() {
+    let ground = Ground::new();
+    let grants = ground.all();
+    fs::rename(&ground.inside, ground.inside.with_extension("moved")).unwrap();
+    std::os::unix::fs::symlink(&ground.outside, &ground.inside).unwrap();
+    let client = Client::of(&grants).await;
+    for path in [ground.inside.join("secret.txt"), ground.outside.join("secret.txt")] {
+        assert_all_refused(&ground, &client, &path, "").await;
+    }
+}
+
+#[cfg(unix)]
+#[tokio::test]
 async fn app_165_links_that_stay_inside_are_followed_and_those_in_a_circle_end() {
     use std::os::unix::fs::symlink;
 
