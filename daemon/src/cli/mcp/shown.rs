@@ -14,6 +14,9 @@ const DESCRIPTION_CHARACTERS: usize = 60;
 /// Characters of one side of a difference.
 const SIDE_CHARACTERS: usize = 200;
 
+/// Characters of a tool's name.
+const NAME_CHARACTERS: usize = 64;
+
 /// All of them, a line each.
 pub(super) fn listed(servers: &[Server]) -> String {
     let row = |server: &Server| vec![server.name.clone(), state(server), command(server), notes(server).join(", ")];
@@ -74,12 +77,16 @@ pub(super) fn exit(server: &Server) -> Exit {
 /// The tools of a server beside what was approved of them, and what to do next.
 pub(super) fn reviewed(server: &Server, review: &ServerReview, program: &str) -> String {
     if review.tools.is_empty() {
-        return format!("{} has no tools.", server.name);
+        return match server.state {
+            ServerState::Failed | ServerState::Starting => standing(server, program),
+            _ => format!("{} has no tools.", server.name),
+        };
     }
     let row = |tool: &ReviewTool| {
         let about = tool.reason.as_deref().unwrap_or(&tool.description);
         vec![
-            tool.name.clone(),
+            // The server wrote it, and a name with a line break in it would look like a row of its own.
+            one_line(&tool.name, NAME_CHARACTERS),
             spelled(&tool.kind),
             spelled(&tool.state),
             tool.agent_tool.clone(),
@@ -107,7 +114,7 @@ fn differences(tool: &ReviewTool) -> String {
         value.as_ref().map_or_else(|| "nothing".to_owned(), |value| one_line(&value.to_string(), SIDE_CHARACTERS))
     };
     let line = |(field, it): (&String, &ropewalk_protocol::FieldDifference)| {
-        format!("{} {field}\n  was {}\n  now {}\n", tool.name, side(&it.was), side(&it.now))
+        format!("{} {field}\n  was {}\n  now {}\n", one_line(&tool.name, NAME_CHARACTERS), side(&it.was), side(&it.now))
     };
     diff.iter().map(line).collect()
 }
