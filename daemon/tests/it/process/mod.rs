@@ -5,6 +5,7 @@ mod demand;
 mod ending;
 mod file_borders;
 mod file_tools;
+mod held_calls;
 mod histories;
 #[cfg(target_os = "linux")]
 mod keyring;
