@@ -56,7 +56,8 @@ impl Owner {
         });
         let server = raw.call("mcp/server/add", add).await["server"]["serverId"].clone();
         let review = raw.call("mcp/review/read", json!({"serverId": server})).await["review"].clone();
-        let submit = json!({"serverId": server, "digest": review["digest"], "tools": ["hold", "echo"], "trusted": true});
+        let submit =
+            json!({"serverId": server, "digest": review["digest"], "tools": ["hold", "echo"], "trusted": true});
         raw.call("mcp/review/submit", submit).await;
         raw.call("policy/set", json!({"level": "global", "source": server, "decision": "allow"})).await;
         let project = raw.call("project/create", json!({"name": "p"})).await["project"]["projectId"].clone();

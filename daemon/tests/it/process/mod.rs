@@ -12,7 +12,7 @@ mod keyring;
 mod killed;
 mod open;
 mod outliving;
-mod owned_servers;
+pub mod owned_servers;
 mod programs;
 mod racing;
 mod sleepers;
@@ -39,12 +39,12 @@ fn program() -> PathBuf {
 }
 
 /// A directory for one test, with a home in it that is not there yet.
-struct Place {
-    directory: TempDir,
+pub struct Place {
+    pub directory: TempDir,
 }
 
 impl Place {
-    fn new() -> Self {
+    pub fn new() -> Self {
         Self { directory: TempDir::new().unwrap() }
     }
 
@@ -57,7 +57,7 @@ impl Place {
     }
 
     /// A daemon on the home.
-    async fn daemon(&self) -> DaemonProcess {
+    pub async fn daemon(&self) -> DaemonProcess {
         DaemonProcess::start(&self.options()).await.unwrap()
     }
 }
