@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{Ground, call_outcome};
 use crate::{
-    process::{Place, owned_servers::write_server},
+    process::{Place, write_server},
     support::{Raw, Stream},
 };
 

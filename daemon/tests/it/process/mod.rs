@@ -12,7 +12,7 @@ mod keyring;
 mod killed;
 mod open;
 mod outliving;
-pub mod owned_servers;
+mod owned_servers;
 mod programs;
 mod racing;
 mod sleepers;
@@ -24,6 +24,8 @@ mod torture;
 mod trouble;
 
 use std::{future::Future, path::PathBuf, time::Duration};
+
+pub use owned_servers::write_server;
 
 use ropewalk_conformance::{DaemonOptions, DaemonProcess, suite::Raw};
 use serde_json::{Value, json};
