@@ -19,7 +19,7 @@ const DOORS: &[(&str, &str, &str)] = &[
         "asks a person whether a call may be made",
     ),
     ("servers.call(", "daemon/src/engine/run/server_call.rs", "gives a call to the servers"),
-    ("CallToolRequestParams", "daemon/src/sessions/", "sends a call to a server"),
+    ("CallToolRequestParams::new(", "daemon/src/sessions/", "sends a call to a server"),
 ];
 
 #[test]
