@@ -8,7 +8,7 @@ use crate::{ScriptedServer, ServerOptions};
 scenarios! { $ app_tools
     wire:
         app_16_app_18_app_25_a_fresh_daemon_lists_its_app_tools
-        app_19_a_read_asks_first_and_then_a_run_reads_the_threads_of_its_daemon
+        app_15_app_19_a_read_asks_first_and_then_a_run_reads_the_threads_of_its_daemon
         app_13_a_source_that_is_denied_or_turned_off_is_not_shown_to_the_model
         app_20_a_project_that_turns_the_app_tools_off_is_bound_to_them_by_their_transport
         app_24_allowing_one_app_tool_leaves_the_others_asking
@@ -55,7 +55,7 @@ pub(super) async fn app_16_app_18_app_25_a_fresh_daemon_lists_its_app_tools(subj
     }
 }
 
-pub(super) async fn app_19_a_read_asks_first_and_then_a_run_reads_the_threads_of_its_daemon(subject: Fresh) {
+pub(super) async fn app_15_app_19_a_read_asks_first_and_then_a_run_reads_the_threads_of_its_daemon(subject: Fresh) {
     let mut bot = subject.bot().await;
     let thread = bot.start(&[]).await;
     let run = bot.submit(&thread, &format!("call {READ} {{\"resource\":\"Threads\"}}")).await;

@@ -1,9 +1,16 @@
 //! Who may do what: each row of the table in `docs/authority.md` is tried on a daemon, and no row is left out.
 
+mod servers;
+
 use std::collections::BTreeMap;
 
 use futures::future::{BoxFuture, FutureExt as _};
 use serde_json::{Value, json};
+
+use servers::{
+    agent_files_outside, agent_files_read, agent_files_ungranted, agent_files_unwritable, agent_files_write,
+    agent_trusted_reads, agent_trusted_writes, agent_unreviewed, agent_untrusted,
+};
 
 use crate::support::{Piped, Raw, Subject as _, get_issue, success, tool_with};
 
@@ -11,7 +18,7 @@ use crate::support::{Piped, Raw, Subject as _, get_issue, success, tool_with};
 type Row = (String, String);
 
 /// Tries a row on a daemon of its own; the outcome, in the table's words.
-type Try = fn(Piped) -> BoxFuture<'static, String>;
+type Try = fn() -> BoxFuture<'static, String>;
 
 /// The rows of the table: who, does what, by default.
 fn table() -> BTreeMap<Row, String> {
@@ -24,11 +31,27 @@ fn table() -> BTreeMap<Row, String> {
     rows.collect()
 }
 
+/// What a row is tried on.
+trait Ground {
+    /// One that nothing was done to yet.
+    async fn new() -> Self;
+}
+
+impl Ground for Piped {
+    async fn new() -> Self {
+        Self::new().await
+    }
+}
+
+async fn tried<G: Ground, F: Future<Output = String>>(r#try: impl Fn(G) -> F) -> String {
+    r#try(G::new().await).await
+}
+
 macro_rules! tries {
     ($($who:literal, $what:literal => $try:ident;)*) => {
         fn tries() -> BTreeMap<Row, Try> {
             let mut tries: BTreeMap<Row, Try> = BTreeMap::new();
-            $(tries.insert(($who.to_owned(), $what.to_owned()), |daemon| $try(daemon).boxed());)*
+            $(tries.insert(($who.to_owned(), $what.to_owned()), || tried($try).boxed());)*
             tries
         }
     };
@@ -49,6 +72,15 @@ tries! {
     "the agent of a run", "call ask_user" => agent_ask_user;
     "the agent of a run", "call app_read" => agent_app_read;
     "the agent of a run", "call app_navigate" => agent_app_navigate;
+    "the agent of a run", "call a file tool in a project without grants" => agent_files_ungranted;
+    "the agent of a run", "read a file inside a grant" => agent_files_read;
+    "the agent of a run", "write a file inside a grant to write" => agent_files_write;
+    "the agent of a run", "write a file inside a grant to read only" => agent_files_unwritable;
+    "the agent of a run", "read a file outside of the grants" => agent_files_outside;
+    "the agent of a run", "call a tool of a server that nobody has reviewed" => agent_unreviewed;
+    "the agent of a run", "call a tool of a trusted server that says it only reads" => agent_trusted_reads;
+    "the agent of a run", "call another tool of a trusted server" => agent_trusted_writes;
+    "the agent of a run", "call a tool of a server that is not trusted" => agent_untrusted;
     "the agent of a run", "call a tool that a rule denies" => agent_denied_tool;
     "the agent of a run", "call a tool that a rule allows" => agent_allowed_tool;
     "the agent of a run", "change grants, rules, endpoints, keys or MCP servers" => agent_security;
@@ -65,7 +97,7 @@ async fn app_24_who_may_do_what_by_default_is_what_the_table_says() {
         "every row is tried, and every try is a row"
     );
     for (row, outcome) in &table {
-        let happened = tries[row](Piped::new().await).await;
+        let happened = tries[row]().await;
         assert_eq!(happened, *outcome, "{}: {}", row.0, row.1);
     }
 }

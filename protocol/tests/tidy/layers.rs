@@ -59,7 +59,7 @@ const ROOMS: &[(&str, &[&str])] = &[
 const EXCEPTIONS: &[(&str, &str)] = &[("methods", "dispatch")];
 
 #[test]
-fn no_room_of_the_daemon_knows_one_above_it() {
+fn app_11_no_room_of_the_daemon_knows_one_above_it() {
     let mut wrong = Vec::new();
     for file in daemon_files() {
         let Some(room) = room(&file) else { continue };

@@ -150,19 +150,19 @@ async fn m17_a_server_that_never_answers_is_named_and_the_others_are_there() {
 }
 
 #[tokio::test]
-async fn app_13_app_14_a_server_a_rule_denies_is_never_started() {
-    let server = answering(|_| Vec::new());
-    let (mut life, _person, thread) = with(&[("s_a", &server)]).await;
+async fn app_12_13_14_a_run_opens_the_servers_it_needs_and_never_one_that_a_rule_denies() {
+    let (denied, needed) = (answering(|_| Vec::new()), answering(|_| Vec::new()));
+    let (mut life, _person, thread) = with(&[("s_a", &denied), ("s_b", &needed)]).await;
     let params = json!({ "level": "global", "source": "s_a", "decision": "deny" });
     let caller = Caller { client: None, operation: None };
     let params = serde_json::from_value(params).unwrap();
     life.daemon.catalogue.set_policy(caller, PolicyOrigin::Owner, params).await.unwrap();
     let run = begin(&thread, "go").await;
     let asked = life.asked().await;
-    assert_eq!(offered(&asked), Vec::<&str>::new());
+    assert_eq!(offered(&asked), ["mcp_s_b__echo", "mcp_s_b__order"]);
     asked.ends("Done.");
     life.ended(&thread, &run).await;
-    assert_eq!(server.connections(), 0);
+    assert_eq!((denied.connections(), needed.connections()), (0, 1));
 }
 
 #[tokio::test]

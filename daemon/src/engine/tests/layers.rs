@@ -67,7 +67,7 @@ async fn the_files_of_the_workspace_are_read_at_each_step_and_previewed_as_they_
 }
 
 #[tokio::test]
-async fn tools_that_do_not_fit_are_left_out_found_by_a_search_and_then_called() {
+async fn app_171_tools_that_do_not_fit_are_left_out_found_by_a_search_and_then_called() {
     let (mut life, mut person) = (Life::first().await, Person::new("in-A"));
     window(&life, Some(8_000)).await;
     let thread = life.start(&person, many()).await;

@@ -191,7 +191,7 @@ async fn app_175_a_rule_that_expires_while_an_approval_waits_is_not_there_any_mo
 }
 
 #[tokio::test]
-async fn app_178_179_approvals_come_one_at_a_time_and_one_answer_is_for_one_call() {
+async fn app_178_179_180_approvals_come_one_at_a_time_and_one_answer_is_for_one_call() {
     let (mut life, mut person) = (Life::first().await, Person::new("in-A"));
     let thread = life.start(&person, asking("write")).await;
     let run = begin(&thread, "go").await;
@@ -199,7 +199,7 @@ async fn app_178_179_approvals_come_one_at_a_time_and_one_answer_is_for_one_call
     for index in 1..=3 {
         let approval = person.offered("approval/request").await;
         let params = approval.params();
-        assert_eq!((&params["index"], &params["total"]), (&json!(index), &json!(3)), "APP-180");
+        assert_eq!((&params["index"], &params["total"]), (&json!(index), &json!(3)));
         idle().await;
         assert_eq!(soon(thread.open_interactions()).await.unwrap().len(), 1);
         assert_eq!(person.unread(), 0);

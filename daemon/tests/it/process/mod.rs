@@ -5,6 +5,7 @@ mod demand;
 mod ending;
 mod file_borders;
 mod file_tools;
+mod held_calls;
 mod histories;
 #[cfg(target_os = "linux")]
 mod keyring;
@@ -24,6 +25,8 @@ mod trouble;
 
 use std::{future::Future, path::PathBuf, time::Duration};
 
+pub use owned_servers::write_server;
+
 use ropewalk_conformance::{DaemonOptions, DaemonProcess, suite::Raw};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -38,12 +41,12 @@ fn program() -> PathBuf {
 }
 
 /// A directory for one test, with a home in it that is not there yet.
-struct Place {
-    directory: TempDir,
+pub struct Place {
+    pub directory: TempDir,
 }
 
 impl Place {
-    fn new() -> Self {
+    pub fn new() -> Self {
         Self { directory: TempDir::new().unwrap() }
     }
 
@@ -56,7 +59,7 @@ impl Place {
     }
 
     /// A daemon on the home.
-    async fn daemon(&self) -> DaemonProcess {
+    pub async fn daemon(&self) -> DaemonProcess {
         DaemonProcess::start(&self.options()).await.unwrap()
     }
 }

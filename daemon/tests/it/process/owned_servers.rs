@@ -32,7 +32,7 @@ for await (const line of createInterface({ input: process.stdin })) {
 "#;
 
 /// Writes the server: the schema of its reading tool, and what it says of its writing one.
-fn write_server(place: &Place, list: &Value, add: &str) -> PathBuf {
+pub fn write_server(place: &Place, list: &Value, add: &str) -> PathBuf {
     let path = place.directory.path().join("notes.mjs");
     fs::write(&path, SERVER.replace("LIST", &list.to_string()).replace("ADD", add)).unwrap();
     path
@@ -148,6 +148,22 @@ async fn mcp_74_76_85_a_changed_schema_blocks_until_it_is_reviewed_and_a_changed
     owner.call("mcp/review/submit", params).await;
     let (read, asked) = owner.run(&thread, "mcp_notes_listNotes {}").await;
     assert!(!asked && read["state"] == "completed", "{read}");
+}
+
+#[tokio::test]
+async fn app_17_22_bundled_servers_are_listed_with_their_tools_and_without_a_command() {
+    let mut owner = Owner::new().await;
+    let listed = owner.call("mcp/server/list", json!({})).await["items"].clone();
+    let [app, files] = &listed.as_array().unwrap()[..] else { panic!("{listed}") };
+    for (server, transport) in [(app, "inProcess"), (files, "stdio")] {
+        let is = (&server["builtin"], &server["readOnly"], &server["removable"], &server["transport"]);
+        assert_eq!(is, (&json!(true), &json!(true), &json!(false), &json!(transport)));
+        assert!(server["command"].is_null() && server["args"].is_null() && server["envNames"].is_null(), "{server}");
+    }
+    let thread = owner.call("thread/start", json!({"subscribe": false})).await["thread"]["threadId"].clone();
+    let tools = owner.call("thread/tools", json!({"threadId": thread})).await["items"].clone();
+    let policy = tools.as_array().unwrap().iter().find(|tool| tool["flatName"] == "mcp_app__app_read").unwrap();
+    assert_eq!(policy["policy"]["decision"], json!("ask"), "what it may do is shown where its tools are");
 }
 
 #[tokio::test]

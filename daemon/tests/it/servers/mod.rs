@@ -3,6 +3,7 @@
 mod keeping;
 mod scripted;
 mod ten;
+mod transports;
 
 use std::{collections::BTreeMap, env, fs, path::PathBuf, sync::Arc, time::Duration};
 
