@@ -47,11 +47,16 @@ impl Before {
     }
 }
 
-/// Writes down that the daemon begins to make a call itself, unless it could make it twice.
+/// Writes down that the daemon begins to make a call itself, unless it could make it twice. Either way the call is in the
+/// thread from now on.
 pub async fn begins(reporter: &Reporter, tool: &ToolSpec, call_id: &CallId) -> Result<(), Over> {
     // What becomes of a client's call is asked of the client, which is offered it again.
-    if tool.source_kind == SourceKind::Client || may_be_repeated(tool) {
+    if tool.source_kind == SourceKind::Client {
         return Ok(());
+    }
+    if may_be_repeated(tool) {
+        // It may take long, and its signs of life belong to an item that people know.
+        return reporter.write_staged().await;
     }
     let call_id = call_id.clone();
     let begun = move |turn: &mut Turn<'_>, run_id: &RunId| {

@@ -68,6 +68,14 @@ impl Reporter {
         reported.await.map_err(|_| Over)
     }
 
+    /// Has what is staged written down, where there is anything, for a wait that is to be seen.
+    pub async fn write_staged(&self) -> Result<(), Over> {
+        if self.staged.lock().unwrap_or_else(PoisonError::into_inner).is_empty() {
+            return Ok(());
+        }
+        self.report(|_, _| ()).await
+    }
+
     /// Looks at the thread, or decides something that is not written down yet. What is staged stays staged.
     pub async fn look<T: Send + 'static>(
         &self,

@@ -103,7 +103,7 @@ fn children_of(pid: u32) -> Vec<u32> {
 }
 
 /// The processes whose command line has this argument.
-fn with_argument(argument: &str) -> Vec<u32> {
+pub(crate) fn with_argument(argument: &str) -> Vec<u32> {
     let processes = std::fs::read_dir("/proc").unwrap().flatten();
     let pids = processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     let named = |pid: &u32| {
