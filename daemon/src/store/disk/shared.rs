@@ -114,7 +114,6 @@ impl Shared {
 
     /// Writes what waits for a log until nothing does. Only one thread at a time is in here for a log.
     pub(super) fn work_off(&self, log: &Arc<Log>) {
-        let _unbusy = Unbusy(log);
         loop {
             let group: Vec<Waiting> = {
                 let mut queue = lock(&log.queue);
@@ -130,6 +129,8 @@ impl Shared {
     }
 
     fn write_group(&self, log: &Arc<Log>, group: Vec<Waiting>) {
+        // Goes before the group does: when its callers hear that it broke down, the log takes their next commits already.
+        let _unbusy = Unbusy(log);
         log.used.store(self.uses.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
         let mut file = lock(&log.file);
         let was_open = file.is_some();
