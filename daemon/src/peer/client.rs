@@ -131,24 +131,25 @@ impl Client {
     fn offer_later(&self, interaction_id: InteractionId, thread: ThreadHandle) {
         let clock = thread.shared().clock.clone();
         if self.asked().add_later(interaction_id, thread) {
-            tokio::spawn(ask_when_it_reads(self.me.clone(), clock));
+            tokio::spawn(ask_when_it_can_be(self.feed.clone(), self.me.clone(), clock));
         }
     }
 }
 
-/// Asks a client what could not be asked before, as soon as it has read most of what it was sent.
-async fn ask_when_it_reads(client: Weak<Client>, clock: Arc<dyn Clock>) {
+/// Asks a client what could not be asked before, as soon as it has its answer and has read most of what it was sent.
+async fn ask_when_it_can_be(feed: Arc<EventFeed>, client: Weak<Client>, clock: Arc<dyn Clock>) {
     loop {
-        clock.sleep(LOOK_AGAIN).await;
+        feed.released().await;
         let Some(client) = client.upgrade().filter(|client| !client.peer.is_closed()) else { return };
-        if client.peer.queued_bytes() > UNREAD_BYTES / 2 {
-            continue;
+        if client.peer.queued_bytes() <= UNREAD_BYTES / 2 {
+            let later = client.asked().take_later();
+            for (interaction_id, thread) in later {
+                thread.offer_once_more(client.attached(), interaction_id).await;
+            }
+            return;
         }
-        let later = client.asked().take_later();
-        for (interaction_id, thread) in later {
-            thread.offer_once_more(client.attached(), interaction_id).await;
-        }
-        return;
+        drop(client);
+        clock.sleep(LOOK_AGAIN).await;
     }
 }
 
@@ -170,7 +171,8 @@ impl AttachedClient for Client {
     }
 
     fn offer(&self, offer: Offer, thread: ThreadHandle) {
-        if self.peer.queued_bytes() > UNREAD_BYTES {
+        // What a request brings about comes after its answer: events are held back, and so are questions.
+        if self.feed.is_held() || self.peer.queued_bytes() > UNREAD_BYTES {
             return self.offer_later(offer.interaction_id, thread);
         }
         // A connection that is closing is told by its end, which settles what it was offered.

@@ -33,6 +33,7 @@ pub struct EventFeed {
     clock: Arc<dyn Clock>,
     inner: Mutex<Inner>,
     news: Notify,
+    released: Notify,
 }
 
 struct Inner {
@@ -77,6 +78,7 @@ impl EventFeed {
                 navigation: None,
             }),
             news: Notify::new(),
+            released: Notify::new(),
         }
     }
 
@@ -137,6 +139,23 @@ impl EventFeed {
     pub fn hold(self: &Arc<Self>) -> HoldGuard {
         self.lock().holds += 1;
         HoldGuard(self.clone())
+    }
+
+    /// Whether an answer is still to come before anything else is sent.
+    #[must_use]
+    pub fn is_held(&self) -> bool {
+        self.lock().holds > 0
+    }
+
+    /// Returns once no answer has to come first.
+    pub async fn released(&self) {
+        loop {
+            let released = self.released.notified();
+            if !self.is_held() {
+                return;
+            }
+            released.await;
+        }
     }
 
     /// Something that lists show has changed.
@@ -346,8 +365,15 @@ impl Feed for EventFeed {
 
 impl Drop for HoldGuard {
     fn drop(&mut self) {
-        self.0.lock().holds -= 1;
+        let is_last = {
+            let mut inner = self.0.lock();
+            inner.holds -= 1;
+            inner.holds == 0
+        };
         self.0.news.notify_one();
+        if is_last {
+            self.0.released.notify_waiters();
+        }
     }
 }
 

@@ -5,16 +5,17 @@ use std::{
     time::Duration,
 };
 
-use ropewalk_peer::Feed as _;
-use ropewalk_protocol::{DataKind, NavigateParams};
-use serde_json::{Value, json};
+use ropewalk_peer::{Feed as _, NoFeed, Options, Peer, Request, Service, serve_with};
+use ropewalk_protocol::{Capabilities, ClientRef, DataKind, NavigateParams};
+use serde_json::{Value, json, value::RawValue};
+use tokio::io::{AsyncBufReadExt, BufReader, DuplexStream};
 
-use super::EventFeed;
+use super::{Client, Clients, EventFeed, Session};
 use crate::engine::{
     ThreadHandle, Wants,
     tests::{
         client::Person,
-        life::{Life, begin, idle, soon, submit},
+        life::{Life, asking, begin, idle, soon, submit},
     },
 };
 
@@ -141,6 +142,54 @@ async fn rule_2_nothing_is_given_out_while_an_answer_is_on_its_way() {
     assert!(sent(&feed).await.is_empty());
     drop(hold);
     assert_eq!(brief(&sent(&feed).await), ["runStarted 3", "itemCompleted 4"]);
+}
+
+/// The end of a connection that is asked, and asks nothing itself.
+struct Silent;
+
+impl Service for Silent {
+    fn request(&self, _: &Peer, _: Request) {}
+
+    fn notification(&self, _: &Peer, _: String, _: Option<Box<RawValue>>) {}
+}
+
+/// A client that can decide approvals, and what it is sent.
+fn connected(life: &Life) -> (Arc<Client>, BufReader<DuplexStream>) {
+    let (ours, theirs) = tokio::io::duplex(65_536);
+    let clients = Clients::new(Arc::new(life.clock.clone()));
+    let mut client = None;
+    serve_with(ours, Options::default(), |peer| {
+        client = Some(clients.open(peer));
+        (Arc::new(Silent), Arc::new(NoFeed))
+    });
+    let client = client.unwrap();
+    client.greet(Session {
+        client: ClientRef { client_name: "bot".into(), instance_id: "in-B".into() },
+        is_lasting: true,
+        capabilities: Capabilities { approvals: true, input: true, navigation: false },
+    });
+    (client, BufReader::new(theirs))
+}
+
+#[tokio::test]
+async fn rule_2_a_question_waits_for_the_answer_that_is_on_its_way() {
+    let mut life = Life::first().await;
+    let thread = life.start(&Person::new("in-A"), asking("write")).await;
+    let ((client, mut wire), mut line) = (connected(&life), String::new());
+    thread.follow(client.attached(), None).await.unwrap();
+    let hold = client.feed().hold();
+    let run = begin(&thread, "go").await;
+    life.asked().await.calls(&[("write", "{}")]);
+    life.waiting(&thread, &run).await;
+    tokio::select! {
+        biased;
+        read = wire.read_line(&mut line) => panic!("{read:?}: {line}"),
+        () = idle() => {}
+    }
+    drop(hold);
+    soon(wire.read_line(&mut line)).await.unwrap();
+    let asked: Value = serde_json::from_str(&line).unwrap();
+    assert_eq!((&asked["method"], &asked["params"]["runId"]), (&json!("approval/request"), &json!(run)));
 }
 
 #[tokio::test]
