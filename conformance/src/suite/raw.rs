@@ -12,7 +12,7 @@ use tokio::{
 use super::Stream;
 
 /// How long anything is waited for before the scenario says what it was waiting for.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A raw client over any stream. What fails panics with what was waited for.
 pub struct Raw<S = Stream> {

@@ -50,7 +50,7 @@ mod programs {
         Places { home: Some("/h".into()), socket: "/h/d.sock".into() }
     }
 
-    const DEADLINE: Duration = Duration::from_secs(20);
+    const DEADLINE: Duration = Duration::from_secs(60);
 
     #[tokio::test]
     async fn the_first_program_there_is_is_started_with_socket_home_and_idle_exit() {

@@ -224,7 +224,7 @@ async fn a_daemon_behind_a_socket_is_found_by_its_path() {
 #[tokio::test]
 async fn without_a_daemon_the_error_names_the_socket_and_the_way_out() {
     let connect = Ropewalk::connect().socket("/nowhere/daemon.sock").start_on_demand(false);
-    let error = tokio::time::timeout(Duration::from_secs(20), connect.into_future()).await.unwrap().unwrap_err();
+    let error = tokio::time::timeout(Duration::from_secs(60), connect.into_future()).await.unwrap().unwrap_err();
     assert!(matches!(&error, Error::NotRunning { .. }), "{error}");
     assert!(error.to_string().contains("/nowhere/daemon.sock") && error.to_string().contains("ropewalk daemon"));
 }

@@ -16,7 +16,7 @@ use tokio::{
 };
 
 /// Long enough never to be reached by a test that works.
-pub(crate) const DEADLINE: Duration = Duration::from_secs(20);
+pub(crate) const DEADLINE: Duration = Duration::from_secs(60);
 
 /// How a method is answered.
 pub(crate) type Reply = Box<dyn FnMut(Value) -> Result<Value, RpcError> + Send>;

@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// How long a test waits for anything before it fails.
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(super) const AT: &str = "2026-11-30T10:00:00Z";
 

@@ -34,7 +34,7 @@ use crate::{
     dispatch::{Call, Host, Journal, Standing, StoredOperation, Table},
 };
 
-const DEADLINE: Duration = Duration::from_secs(20);
+const DEADLINE: Duration = Duration::from_secs(60);
 
 /// A daemon that knows how often it did what.
 pub(crate) struct Toy {

@@ -25,7 +25,7 @@ use crate::{
 };
 
 /// How long a test waits for anything, by the machine's clock, before it fails.
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// One life of a daemon.
 pub(crate) struct Life {

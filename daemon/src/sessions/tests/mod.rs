@@ -69,7 +69,7 @@ pub(crate) fn text(text: &str) -> Value {
 
 /// Fails instead of waiting for ever.
 pub(super) async fn soon<T>(future: impl Future<Output = T>) -> T {
-    tokio::time::timeout(Duration::from_secs(20), future).await.expect("this takes no time at all")
+    tokio::time::timeout(Duration::from_secs(60), future).await.expect("this takes no time at all")
 }
 
 /// Lets everything that can go on do so until `is_so`.
@@ -79,7 +79,7 @@ pub(crate) async fn until(what: &str, mut is_so: impl FnMut() -> bool) {
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(20), waiting)
+    tokio::time::timeout(Duration::from_secs(60), waiting)
         .await
         .unwrap_or_else(|_| panic!("it never came that {what}"));
 }

@@ -169,7 +169,7 @@ async fn a_failed_commit_leaves_no_payload_behind_a_crash(subject: impl Subject)
     subject.fail_next(FailPoint::Sync);
     put(subject.store(), &log, 2, &[&long('y')]).await.unwrap_err();
     let subject = subject.crash();
-    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
     while has(subject.store(), &long('y')).await {
         assert!(std::time::Instant::now() < deadline, "a start sweeps what nobody names");
         tokio::task::yield_now().await;
@@ -209,7 +209,7 @@ async fn a_payload_goes_that_a_log_written_anew_lets_fall(subject: impl Subject)
     put(subject.store(), &thread("aa01"), 1, &[&long('z')]).await.unwrap();
     within(subject.store().rewrite(&LogName::Daemon, Box::new(Last(0)))).await.unwrap();
     // What a start looks through at the same time is looked through once more after it.
-    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
     while has(subject.store(), &long('x')).await {
         assert!(std::time::Instant::now() < deadline, "nothing names it any more");
         tokio::task::yield_now().await;

@@ -130,7 +130,7 @@ pub(in crate::store) async fn put(store: &dyn Store, log: &LogName, n: Seq, even
 
 /// A wait of a test always ends.
 pub(in crate::store) async fn within<T>(wait: impl Future<Output = T>) -> T {
-    tokio::time::timeout(Duration::from_secs(20), wait).await.expect("the store answers in time")
+    tokio::time::timeout(Duration::from_secs(60), wait).await.expect("the store answers in time")
 }
 
 /// Every event of a log from `from` on, without its quotes.

@@ -111,7 +111,7 @@ async fn a_home_is_half_restored_from_the_moment_in_which_the_backup_is_read() {
     rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR).unwrap();
     let (reads, restores) = (pipe.clone(), home.path().to_owned());
     let restoring = std::thread::spawn(move || restore(&reads, &restores));
-    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(30);
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
     while !home.path().join("restoring").exists() {
         assert!(std::time::Instant::now() < deadline, "the home says that it is being restored");
         std::thread::yield_now();

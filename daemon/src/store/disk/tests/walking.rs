@@ -16,7 +16,7 @@ use crate::store::{
 };
 
 const LOGS: [&str; 6] = ["aa01", "aa02", "aa03", "aa04", "aa05", "aa06"];
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What stands between a log and the index.
 #[derive(Default)]
