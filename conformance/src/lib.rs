@@ -7,7 +7,7 @@
 //! * [`kit`] plays vectors against daemons of others, and reports.
 //! * [`suite`] is a list of claims about a daemon's wire, each a scenario over raw connections.
 //! * [`DaemonProcess`] is a daemon in a process of its own, to be killed, signalled and looked at from outside.
-//! * [`npm_package`], [`read_with`], [`run_with`] and [`Aimock`] are programs by others, as npm packages.
+//! * [`npm_package`], [`npm_package_of`], [`read_with`], [`run_with`] and [`Aimock`] are programs by others, as npm packages.
 //! * [`torture()`] kills a daemon under load, or cuts its power, and holds what is left against what its clients know.
 //! * [`serve`] is the command `conformance serve`, for tests in other languages, and [`bench()`] `conformance bench`.
 
@@ -22,7 +22,7 @@ pub mod suite;
 mod torture;
 
 pub use bench::{BenchArgs, FloorArgs, bench, serve_floor};
-pub use peers::{Aimock, npm_package, read_with, run_with};
+pub use peers::{Aimock, npm_package, npm_package_of, read_with, run_with};
 pub use processes::{DaemonOptions, DaemonProcess, Ready, Refusal, Signal, StartFailure, Usage};
 pub use raw::{RawEnding, RawReply, RawRequest, RawServer};
 pub use scripted::{Fault, RecordedRequest, ScriptedServer, ServerOptions, Shape};

@@ -1,4 +1,4 @@
-//! Programs by others that Ropewalk is tested against: the npm packages of `conformance/npm`, each at one version.
+//! Programs by others that Ropewalk is tested against: npm packages of folders below `conformance`, each at one version.
 
 use std::{
     fs, io,
@@ -24,20 +24,29 @@ const ENDS_WITHIN: Duration = Duration::from_secs(120);
 /// What `llmock` says before its address.
 const LISTENING: &str = "listening on ";
 
-/// The directory of an npm package that is installed at the version it is wanted at.
+/// The directory of an npm package of `conformance/npm` that is installed at the version it is wanted at.
 ///
 /// # Errors
 /// When it is not, with its name and what to do about it: a test that needs it fails, and is never skipped.
 pub fn npm_package(name: &str) -> io::Result<PathBuf> {
-    let peers = Path::new(env!("CARGO_MANIFEST_DIR")).join("npm");
+    npm_package_of("npm", name)
+}
+
+/// The directory of an npm package that a folder below `conformance` wants, installed at the version it is wanted at.
+///
+/// # Errors
+/// As those of [`npm_package`].
+pub fn npm_package_of(folder: &str, name: &str) -> io::Result<PathBuf> {
+    let peers = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
     let manifest: Value = read_json(&peers.join("package.json"))?;
-    let wanted = manifest["dependencies"][name].as_str().unwrap_or("of an unknown version");
+    let wanted = ["dependencies", "optionalDependencies"].iter().find_map(|kind| manifest[kind][name].as_str());
+    let wanted = wanted.unwrap_or("of an unknown version");
     let directory = peers.join("node_modules").join(name);
     let installed = read_json(&directory.join("package.json")).unwrap_or_default();
     if installed["version"] == wanted {
         return Ok(directory);
     }
-    let remedy = "install it with `npm --prefix conformance/npm ci`";
+    let remedy = format!("install it with `npm --prefix conformance/{folder} ci`");
     let message = match installed["version"].as_str() {
         Some(other) => format!("the npm package {name} is {other}, and {wanted} is wanted: {remedy}"),
         None => format!("the npm package {name} {wanted} is not installed: {remedy}"),

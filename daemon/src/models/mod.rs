@@ -2,6 +2,8 @@
 
 mod clients;
 mod factory;
+#[cfg(any(test, fuzzing))]
+pub mod holds;
 #[cfg(test)]
 mod replay;
 mod rig;

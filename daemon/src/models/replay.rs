@@ -10,15 +10,16 @@ use ropewalk_conformance::{RawReply, RawServer};
 use ropewalk_protocol::Provider;
 use serde_json::{Value, json};
 
-use self::{
-    bodies::{Case, Expected, cases_about},
-    splits::hear,
-};
+use self::bodies::{Case, Expected, cases_about};
 pub(super) use self::{
     bodies::{cases_of, read},
-    splits::{content_type, pieces, random_offsets},
+    splits::random_offsets,
 };
-use super::testing::{Heard, listen, model_of, request, user};
+pub(super) use super::holds::{content_type, pieces};
+use super::{
+    holds::hear,
+    testing::{Heard, listen, model_of, request, user},
+};
 
 /// How often each body is cut at random, beside once nowhere and once everywhere.
 pub(super) const SPLITS: usize = 100;

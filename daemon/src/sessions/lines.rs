@@ -57,6 +57,9 @@ enum Reading {
     Raw,
     /// Read into types.
     Typed,
+    /// Read into types, and what is no answer to the question which protocols it speaks is a refusal of that question: some
+    /// servers answer all they do not know with an empty result, and these are greeted the old way.
+    Discovery,
 }
 
 /// Requests that have no answer yet.
@@ -105,8 +108,11 @@ impl Lines {
             return Err(io::Error::new(io::ErrorKind::WouldBlock, "the server does not read what it is sent"));
         }
         if let JsonRpcMessage::Request(request) = message {
-            let raw = matches!(request.request, ClientRequest::CallToolRequest(_) | ClientRequest::ListToolsRequest(_));
-            let reading = if raw { Reading::Raw } else { Reading::Typed };
+            let reading = match request.request {
+                ClientRequest::CallToolRequest(_) | ClientRequest::ListToolsRequest(_) => Reading::Raw,
+                ClientRequest::DiscoverRequest(_) => Reading::Discovery,
+                _ => Reading::Typed,
+            };
             let mut awaited = self.awaited.lock().unwrap_or_else(PoisonError::into_inner);
             awaited.insert(key(&request.id), (request.id.clone(), reading));
         }
@@ -234,8 +240,12 @@ impl Parser {
         let result = fields.remove("result").unwrap_or_default();
         let typed = match reading {
             Reading::Raw => None,
-            Reading::Typed => serde_json::from_value(result.clone()).ok(),
+            Reading::Typed | Reading::Discovery => serde_json::from_value(result.clone()).ok(),
         };
+        if reading == Reading::Discovery && !matches!(typed, Some(ServerResult::DiscoverResult(_))) {
+            let error = ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "The answer is none to server/discover.", None);
+            return Some(ServerJsonRpcMessage::error(error, Some(id)));
+        }
         let result = typed.unwrap_or_else(|| ServerResult::CustomResult(CustomResult::new(result)));
         Some(ServerJsonRpcMessage::response(result, id))
     }

@@ -10,6 +10,8 @@ mod error;
 mod fault;
 pub(crate) mod files;
 mod header;
+#[cfg(any(test, fuzzing))]
+pub mod holds;
 mod key;
 mod late;
 mod memory;

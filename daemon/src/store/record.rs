@@ -128,7 +128,7 @@ pub(super) fn encode(outlined: &Outlined<'_>, durable: u64, out: &mut Vec<u8>) -
     }
     let sum = crc32c::crc32c(&out[start..]);
     out.extend_from_slice(SUM_START);
-    out.extend_from_slice(format!("{sum:08x}").as_bytes());
+    out.extend_from_slice(sum_text(sum).as_bytes());
     out.extend_from_slice(SUM_END);
     out.push(b'\n');
     sum
@@ -163,8 +163,15 @@ pub(super) fn decode(line: &[u8]) -> Result<Line, String> {
 /// The sum a line ends with, whether or not it is right.
 pub(super) fn written_sum(line: &[u8]) -> Option<u32> {
     let tail = line.get(line.len().checked_sub(SUM_BYTES)?..)?;
-    let digits = tail.strip_prefix(SUM_START)?.strip_suffix(SUM_END)?;
-    u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
+    let digits = std::str::from_utf8(tail.strip_prefix(SUM_START)?.strip_suffix(SUM_END)?).ok()?;
+    let sum = u32::from_str_radix(digits, 16).ok()?;
+    // A sum is written in one way only: a changed line that says the same number otherwise is a changed line.
+    (sum_text(sum) == digits).then_some(sum)
+}
+
+/// A sum as it is written.
+fn sum_text(sum: u32) -> String {
+    format!("{sum:08x}")
 }
 
 /// The sum of a line, if it is the sum of what stands before it.

@@ -1,17 +1,12 @@
 //! JSON and schemas broken at random, from fixed seeds: whatever comes of them is an answer, soon, and the same each time.
 
-use std::time::{Duration, Instant};
+mod holds;
 
 use rand::{Rng as _, SeedableRng as _, rngs::StdRng};
-use ropewalk_daemon::tools::{Schema, json};
-use ropewalk_protocol::limits::MAX_DEPTH;
 use serde_json::{Value, json};
 
 /// Lines of the wire, as daemons and clients send them.
 const LINES: &str = include_str!("../../../protocol/tests/fixtures/transcripts.jsonl");
-
-/// How long one schema or one value may keep anybody busy, in a build that is not optimised.
-const SOON: Duration = Duration::from_secs(60);
 
 /// Texts that break JSON where they are put.
 const PIECES: &[&str] = &[
@@ -90,23 +85,11 @@ fn broken(random: &mut StdRng, text: &str) -> String {
 fn what_is_taken_of_broken_json_means_what_it_says_and_is_written_the_same_again() {
     let mut random = StdRng::seed_from_u64(9);
     let lines: Vec<&str> = LINES.lines().collect();
-    let levels = usize::try_from(MAX_DEPTH).unwrap();
     let (mut taken, mut refused) = (0, 0);
     for _ in 0..tries(6_000, 600_000) {
         let line = lines[random.random_range(0..lines.len())];
         let text = if random.random_bool(0.1) { line.to_owned() } else { broken(&mut random, line) };
-        match json::parse(&text, levels) {
-            Ok(value) => {
-                taken += 1;
-                assert_eq!(serde_json::from_str::<Value>(&text).ok().as_ref(), Some(&value), "{text}");
-                assert_eq!(json::parse(&value.to_string(), levels).as_ref(), Ok(&value), "{text}");
-                assert!(json::levels(&value) <= levels, "{text}");
-            }
-            Err(problem) => {
-                refused += 1;
-                assert!(!problem.to_string().trim().is_empty(), "{text}");
-            }
-        }
+        *(if holds::of_a_text(&text) { &mut taken } else { &mut refused }) += 1;
     }
     assert!(taken > 300 && refused > 3_000, "{taken} taken, {refused} refused");
 }
@@ -146,32 +129,20 @@ fn a_broken_schema_is_refused_or_checks_soon_and_the_same_each_time() {
     let values =
         [json!({"id": "7", "next": {"next": {}}}), json!([1, [1, [1]]]), json!({"to": [{"to": [{}]}], "a": "abc"})];
     let (mut made, mut refused, mut fit) = (0, 0, 0);
-    for round in 0..tries(1_500, 100_000) {
+    for _ in 0..tries(1_500, 100_000) {
         let mut schema = schemas().swap_remove(random.random_range(0..5));
         for _ in 0..=random.random_range(0..3) {
             changed(&mut random, &mut schema, &parts);
         }
-        let began = Instant::now();
-        let Ok(ready) = Schema::compile(&schema) else {
-            refused += 1;
-            continue;
-        };
-        made += 1;
-        for value in &values {
-            let mut value = value.clone();
-            changed(&mut random, &mut value, &parts);
-            let checked = ready.check(&value);
-            assert_eq!(checked, ready.check(&value), "round {round}: {schema} on {value}");
-            match checked {
-                Ok(()) => fit += 1,
-                Err(problems) => {
-                    assert!((1..=5).contains(&problems.len()), "round {round}: {schema} on {value}: {problems:?}");
-                    let is_path = |path: &str| path.is_empty() || path.starts_with('/');
-                    assert!(problems.iter().all(|problem| is_path(&problem.path)), "round {round}: {problems:?}");
-                }
+        let mut values = values.clone();
+        values.iter_mut().for_each(|value| changed(&mut random, value, &parts));
+        match holds::of_a_schema(&schema, &values) {
+            Some(fitting) => {
+                made += 1;
+                fit += fitting;
             }
+            None => refused += 1,
         }
-        assert!(began.elapsed() < SOON, "round {round}: {schema} took {:?}", began.elapsed());
     }
     assert!(made > 100 && refused > 100 && fit > 100, "{made} made, {refused} refused, {fit} values fit");
 }

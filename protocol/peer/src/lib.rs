@@ -10,6 +10,8 @@ mod call;
 mod encode;
 mod envelope;
 mod frame;
+#[cfg(any(test, fuzzing))]
+pub mod holds;
 mod peer;
 mod reader;
 mod responder;

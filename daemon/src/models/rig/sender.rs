@@ -6,7 +6,7 @@ pub(in crate::models) enum Sender {
     /// Over the network.
     Network(reqwest::Client),
     /// Not at all: whatever is asked, the answer is status 200 and a body of these pieces.
-    #[cfg(test)]
+    #[cfg(any(test, fuzzing))]
     Canned {
         /// The media type of the answer.
         content_type: &'static str,
@@ -20,13 +20,13 @@ impl Sender {
     pub(super) async fn execute(&self, request: reqwest::Request) -> reqwest::Result<reqwest::Response> {
         match self {
             Self::Network(client) => client.execute(request).await,
-            #[cfg(test)]
+            #[cfg(any(test, fuzzing))]
             Self::Canned { content_type, pieces } => Ok(canned(content_type, pieces)),
         }
     }
 }
 
-#[cfg(test)]
+#[cfg(any(test, fuzzing))]
 fn canned(content_type: &str, pieces: &std::sync::Arc<[bytes::Bytes]>) -> reqwest::Response {
     let pieces = std::sync::Arc::clone(pieces);
     let pieces = (0..pieces.len()).map(move |number| Ok::<_, std::io::Error>(pieces[number].clone()));

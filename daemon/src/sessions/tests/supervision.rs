@@ -167,3 +167,18 @@ async fn a_server_that_goes_when_it_is_asked_what_it_speaks_is_asked_the_old_way
     assert_eq!(server.connections(), 2);
     assert_eq!(world.sessions.status("old").unwrap().version.as_deref(), Some("2025-11-25"));
 }
+
+#[tokio::test]
+async fn a_server_that_answers_what_it_does_not_know_with_nothing_is_greeted_the_old_way() {
+    for answer in [json!({}), json!(null), json!({ "supportedVersions": "all" })] {
+        let server = Server::new(move |message| match message["method"].as_str() {
+            Some("server/discover") => vec![Does::Answers(answer.clone())],
+            _ => Vec::new(),
+        });
+        let world = World::new();
+        let unknown = Launch { version: None, ..launch("old", &server) };
+        soon(world.sessions.open(&unknown)).await.unwrap();
+        assert_eq!(server.connections(), 1, "it is the same connection");
+        assert_eq!(world.sessions.status("old").unwrap().version.as_deref(), Some("2025-11-25"));
+    }
+}

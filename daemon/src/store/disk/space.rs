@@ -34,13 +34,21 @@ pub(super) struct Space {
     reserving: Mutex<()>,
     /// Whether there is no reserve.
     is_spent: AtomicBool,
+    /// Whether the disk refused a write as one that can only be read, which not every system says of it when it is asked.
+    is_refusing: AtomicBool,
 }
 
 impl Space {
     /// The disk of a home that is there; makes the reserve if there is room for it.
     pub(super) fn of(home: &Path) -> Self {
         let (told, reserving) = (Mutex::default(), Mutex::default());
-        let space = Self { home: home.to_owned(), told, reserving, is_spent: AtomicBool::new(true) };
+        let space = Self {
+            home: home.to_owned(),
+            told,
+            reserving,
+            is_spent: AtomicBool::new(true),
+            is_refusing: AtomicBool::new(false),
+        };
         space.make_reserve();
         space
     }
@@ -60,7 +68,7 @@ impl Space {
         let home = || self.home.display().to_string();
         match self.look() {
             Err(error) if error.kind() == ErrorKind::NotFound => Err(StoreError::HomeGone { home: home() }),
-            Ok(room) if room.is_read_only => Err(StoreError::ReadOnly { home: home() }),
+            Ok(room) if room.is_read_only || self.still_refuses() => Err(StoreError::ReadOnly { home: home() }),
             Ok(Room { free_bytes, .. }) if free_bytes < NEEDED_BYTES => {
                 Err(StoreError::NoRoom { home: home(), free_bytes })
             }
@@ -73,8 +81,25 @@ impl Space {
         let is_gone = || matches!(fs::symlink_metadata(&self.home), Err(error) if error.kind() == ErrorKind::NotFound);
         match error {
             StoreError::Write { .. } if is_gone() => StoreError::HomeGone { home: self.home.display().to_string() },
+            StoreError::Write { full: false, .. } if self.refuses() => {
+                StoreError::ReadOnly { home: self.home.display().to_string() }
+            }
             other => other,
         }
+    }
+
+    /// Whether the disk refused a write, and still does.
+    fn still_refuses(&self) -> bool {
+        self.is_refusing.load(Ordering::Relaxed) && self.refuses()
+    }
+
+    /// Whether the disk refuses a file as one that can only be read. An ext4 disk that has met an error does, and is mounted to
+    /// be written to as far as anybody is told.
+    fn refuses(&self) -> bool {
+        let made = tempfile::tempfile_in(&self.home);
+        let refuses = made.is_err_and(|error| error.kind() == ErrorKind::ReadOnlyFilesystem);
+        self.is_refusing.store(refuses, Ordering::Relaxed);
+        refuses
     }
 
     /// How many bytes are free. A disk that does not say has enough.

@@ -232,17 +232,26 @@ pub(in crate::store) fn blob_path(home: &Path, blob: &BlobId) -> std::path::Path
     home.join("blobs").join(&blob[..2]).join(blob.as_str())
 }
 
+/// Copies a directory that may be in use: what is removed meanwhile, a payload that nothing needs or a file on its way to
+/// another name, is in the copy or is not, and never in the way.
 pub(in crate::store) fn copy(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).unwrap();
-    for entry in std::fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        let target = to.join(entry.file_name());
-        if entry.file_type().unwrap().is_dir() {
-            copy(&entry.path(), &target);
-        } else if let Err(error) = std::fs::copy(entry.path(), target) {
-            // A payload that nothing needs may be swept away meanwhile.
-            assert_eq!(error.kind(), std::io::ErrorKind::NotFound, "{}", entry.path().display());
+    for entry in there(std::fs::read_dir(from), from).into_iter().flatten() {
+        let Some(entry) = there(entry, from) else { continue };
+        let (path, target) = (entry.path(), to.join(entry.file_name()));
+        match there(entry.file_type(), &path) {
+            Some(kind) if kind.is_dir() => copy(&path, &target),
+            Some(_) => drop(there(std::fs::copy(&path, target), &path)),
+            None => {}
         }
+    }
+}
+
+/// What was read of a path, unless it is gone.
+fn there<T>(read: std::io::Result<T>, path: &Path) -> Option<T> {
+    match read {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+        read => Some(read.unwrap_or_else(|error| panic!("{}: {error}", path.display()))),
     }
 }
 

@@ -3,6 +3,7 @@
 
 mod clients;
 mod exchanges;
+mod mcp_runner;
 mod mcp_servers;
 mod parsing;
 mod schemas;

@@ -56,6 +56,18 @@ async fn a_write_without_room_fails_its_request_keeps_reading_possible_and_loses
     trouble("pwrite64", "ENOSPC", "storage_full").await;
 }
 
+/// What open files meet when the system makes their disk one that can only be read, and then takes it back.
+#[tokio::test]
+async fn a_disk_that_can_only_be_read_for_a_while_fails_requests_keeps_reading_possible_and_is_written_again_after_it()
+{
+    trouble(
+        "pwrite64,ftruncate,fdatasync,fsync,rename,renameat,renameat2,mkdir,mkdirat,unlink,unlinkat",
+        "EROFS",
+        "io_error",
+    )
+    .await;
+}
+
 async fn trouble(calls: &str, error: &str, reason: &str) {
     if !can(&["strace"]) {
         return;

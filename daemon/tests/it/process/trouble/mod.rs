@@ -19,7 +19,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use ropewalk_conformance::{DaemonOptions, DaemonProcess, suite::Raw};
+use ropewalk_conformance::{DaemonOptions, DaemonProcess, can_cut_power, suite::Raw};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::net::UnixStream;
@@ -39,11 +39,39 @@ fn can(programs: &[&str]) -> bool {
         Some(program) => format!("{program} is missing; `.ci/run` installs it"),
         None => "this needs root".to_owned(),
     };
+    not_checked(&why)
+}
+
+/// Whether this test may mount an image that it makes, where nobody else sees it. If not, that is said.
+async fn can_mount() -> bool {
+    match can_cut_power().await {
+        Ok(()) => true,
+        Err(why) => not_checked(&format!("no disk can be mounted here: {why}")),
+    }
+}
+
+fn not_checked(why: &str) -> bool {
     // Past what catches the output of tests that pass: nobody is to believe that this was checked.
     let _ = std::io::stderr().write_all(format!("\n!!! NOT CHECKED: {why}.\n\n").as_bytes());
     assert!(std::env::var_os("CI").is_none(), "CI has what this needs");
     false
 }
+
+/// The daemon on an ext4 disk of its own of 64 MiB, behind a loop device. The image stays beside the home, so that the next one
+/// has the same disk.
+const EXT4_DISK: &str = r#"
+exec unshare --mount --propagation private sh -c '
+    set -e
+    if ! test -e "$1.img"; then
+        truncate -s 64M "$1.img"
+        mkfs.ext4 -qF -m 0 "$1.img"
+    fi
+    mount -o loop,errors=remount-ro "$1.img" "$1"
+    chmod 700 "$1"
+    shift
+    exec "$BINARY" "$@"
+' sh "$HOME_DIR" "$@"
+"#;
 
 /// A home with its socket beside it, so that whatever happens to the home, the daemon can be talked to.
 struct Troubled {
