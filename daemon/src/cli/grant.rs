@@ -48,7 +48,7 @@ Examples:
         #[arg(long, value_name = "NAME")]
         project: Option<String>,
     },
-    /// Take a grant back; it counts from the next step of a run that is under way
+    /// Take a grant back; no call is made with it from then on
     #[command(after_help = "\
 Examples:
   ropewalk grant remove 0193e0c4-7f5a-7c31-9d0f-2f6f1f0c9a11

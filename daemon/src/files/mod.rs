@@ -16,5 +16,5 @@ mod tests;
 mod tools;
 mod walk;
 
-pub use grants::Grant;
+pub use grants::{Grant, Told, what_is_left};
 pub use server::{CHANGE, FileServer, listed_tools, serve_stdio};

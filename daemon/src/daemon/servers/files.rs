@@ -1,7 +1,8 @@
 //! The file tools as a source of runs: a process of our own binary for what a project is granted, and none without grants.
 //!
-//! What a run may do with files is settled when a step of it begins: grants that change meanwhile are those of the next step,
-//! and the calls of the step under way stay with what they were made under (APP-168 to APP-170).
+//! What a run may do with files is settled when a step of it begins: grants that are added meanwhile are those of the next step,
+//! and the calls of the step under way stay with what they were made under (APP-168 to APP-170). What is taken back meanwhile
+//! is looked at again before each call: none is made with what nobody grants any more.
 
 use std::{
     collections::BTreeMap,
@@ -102,8 +103,9 @@ impl ServerBook for FilesBook {
     }
 
     fn launch(&self, _: &str, place: &Place) -> Option<Launch> {
-        let now = || self.granted(&place.project_id);
-        let grants = self.settled().get(&place.run_id).cloned().unwrap_or_else(now);
+        let now = self.granted(&place.project_id);
+        let settled = self.settled().get(&place.run_id).cloned();
+        let grants = settled.map_or_else(|| now.clone(), |settled| files::what_is_left(&settled, &now));
         let binary = self.binary.get().filter(|_| !grants.is_empty())?;
         Some(Launch {
             key: key(&place.project_id, &grants),

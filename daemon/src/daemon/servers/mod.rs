@@ -161,12 +161,20 @@ impl ServerHub {
         let source = call.tool.source.clone();
         let name = call.tool.source_name.clone();
         let unavailable = |code, reason| CallFailure::Unavailable { code, reason };
-        let launch = self.book().launch(&source, place);
-        let launch = launch.ok_or_else(|| unavailable("tool_gone", format!("{name} is not there any more.")))?;
-        let opened = self.open(&source, &launch).await;
-        let session =
-            opened.map_err(|reason| unavailable("server_offline", format!("{name} cannot be reached: {reason}.")))?;
-        self.sessions.refresh(&launch.key, &session).await;
+        let launched = || {
+            let launch = self.book().launch(&source, place);
+            launch.ok_or_else(|| unavailable("tool_gone", format!("{name} is not there any more.")))
+        };
+        let mut launch = launched()?;
+        let session = loop {
+            let session = self.opened(&source, &name, &launch).await?;
+            // What the session stands for may have been taken back while it was opened. Each round waits for a person.
+            let now = launched()?;
+            if now.key == launch.key {
+                break session;
+            }
+            launch = now;
+        };
         let (listing, _) = session.listing();
         self.is_as_it_was(&call, &listing)?;
         let outgoing = Outgoing {
@@ -205,6 +213,16 @@ impl ServerHub {
         }
     }
 }
+    /// A session for a call, with a list that is not too old for one.
+    async fn opened(&self, source: &str, name: &str, launch: &Launch) -> Result<Arc<Session>, CallFailure> {
+        let session = self.open(source, launch).await.map_err(|reason| CallFailure::Unavailable {
+            code: "server_offline",
+            reason: format!("{name} cannot be reached: {reason}."),
+        })?;
+        self.sessions.refresh(&launch.key, &session).await;
+        Ok(session)
+    }
+
 
 impl Servers for ServerHub {
     fn tools(&self, project_id: &ProjectId) -> Vec<ServerTool> {
