@@ -29,6 +29,7 @@ mod servers;
 mod settings;
 mod sieve;
 mod snapshot;
+mod sources;
 mod storage;
 #[cfg(test)]
 mod tests;

@@ -172,9 +172,17 @@ fn named_by(server: &Server) -> ServerParams {
     ServerParams { server_id: ServerId::clone(&server.server_id) }
 }
 
-const fn everything() -> ServerListParams {
+/// All servers.
+pub(super) const fn everything() -> ServerListParams {
     ServerListParams { cursor: None, limit: Some(1_000) }
 }
 
 #[cfg(test)]
 mod tests;
+/// The id of the server that is called so.
+pub(super) async fn id_of(client: &Client, wanted: &str) -> Result<ServerId, Failure> {
+    let servers = client.servers().list(everything()).await?.items;
+    let found = named("server", wanted, &servers, |server| &server.server_id, |server| &server.name)?;
+    Ok(found.server_id.clone())
+}
+

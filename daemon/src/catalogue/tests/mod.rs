@@ -10,6 +10,7 @@ mod secrets;
 mod servers;
 mod settings;
 mod writer;
+mod sources;
 
 use std::{fmt::Debug, sync::Arc};
 

@@ -51,23 +51,23 @@ fn of<T: serde::de::DeserializeOwned>(value: Value) -> T {
 }
 
 impl World {
-    async fn add(&self, params: Value) -> Result<Server, Refusal> {
+    pub(super) async fn add(&self, params: Value) -> Result<Server, Refusal> {
         let params: ServerAddParams = of(params);
         Ok(self.catalogue.add_server(client(), params, show()).await?.server)
     }
 
-    async fn added(&self, name: &str) -> ServerId {
+    pub(super) async fn added(&self, name: &str) -> ServerId {
         self.add(json!({"command": "/bin/mcp", "name": name})).await.unwrap().server_id
     }
 
-    async fn update(&self, id: &ServerId, what: Value) -> Result<Server, Refusal> {
+    pub(super) async fn update(&self, id: &ServerId, what: Value) -> Result<Server, Refusal> {
         let mut what = what;
         what["serverId"] = json!(id);
         let params: ServerUpdateParams = of(what);
         Ok(self.catalogue.update_server(client(), params, show()).await?.server)
     }
 
-    async fn submit(&self, id: &ServerId, listing: &Listing, tools: &[&str]) -> Result<usize, Refusal> {
+    pub(super) async fn submit(&self, id: &ServerId, listing: &Listing, tools: &[&str]) -> Result<usize, Refusal> {
         let record = self.record(id);
         let digest = review(&record.reviewed(), Some(listing)).digest;
         let params: ServerReviewSubmitParams = of(json!({"serverId": id, "digest": digest, "tools": tools}));
@@ -75,7 +75,7 @@ impl World {
         Ok(self.catalogue.submit_review(client(), params, listing, show()).await?.1.len())
     }
 
-    fn record(&self, id: &ServerId) -> Arc<ServerRecord> {
+    pub(super) fn record(&self, id: &ServerId) -> Arc<ServerRecord> {
         self.catalogue.snapshot().servers[id].clone()
     }
 
