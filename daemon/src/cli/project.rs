@@ -6,7 +6,7 @@ use clap::{ArgGroup, Args, Subcommand};
 use ropewalk::Client;
 use ropewalk_protocol::{
     ListParams, Patch, Project, ProjectCreate, ProjectCreateParams, ProjectDelete, ProjectDeleteParams, ProjectList,
-    ProjectParams, ProjectRead, ProjectUpdate, ProjectUpdateParams, ServerChoice,
+    ProjectParams, ProjectRead, ProjectUpdate, ProjectUpdateParams, ServerChoice, ThreadId, ThreadParams, ThreadRead,
 };
 
 pub(crate) use self::shown::grant_row;
@@ -226,6 +226,17 @@ fn patch(text: Option<String>) -> Patch<String> {
     match text.as_deref() {
         None => Patch::Keep,
         Some("none") => Patch::Clear,
+/// What the project of a thread is called on the command line; nothing where it cannot be told.
+pub(crate) async fn of_thread(client: &Client, thread_id: &ThreadId) -> Option<String> {
+    let read = client.call::<ThreadRead>(ThreadParams { thread_id: thread_id.clone() }).await.ok()?;
+    let projects = client.projects().list(everything()).await.ok()?.items;
+    let (same, others): (Vec<&Project>, Vec<&Project>) =
+        projects.iter().partition(|project| project.project_id == read.thread.project_id);
+    let name = &same.first()?.name;
+    let is_alone = others.iter().all(|project| project.name != *name);
+    Some(if is_alone { name.clone() } else { read.thread.project_id.to_string() })
+}
+
         Some(text) => Patch::Set(text.to_owned()),
     }
 }
