@@ -6,6 +6,7 @@ mod fakes;
 mod grants;
 mod policies;
 mod projects;
+mod reviewing_again;
 mod secrets;
 mod servers;
 mod settings;
