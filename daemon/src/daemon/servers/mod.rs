@@ -10,6 +10,7 @@ mod tests;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    path::Path,
     sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, Weak},
 };
 
@@ -87,6 +88,11 @@ impl ServerHub {
             self.book().our_binary(binary);
         }
         self.sessions.start_children_with(setup);
+    }
+
+    /// Where the daemon lives. Only the first word counts.
+    pub fn live_in(&self, home: &Path) {
+        self.book().our_home(home);
     }
 
     /// The sessions there are.
