@@ -6,6 +6,7 @@
 //! A [`child`] is its process, ended as a group by our own [`keep`] mode, whatever becomes of the daemon; [`diagnostics`]
 //! has what it said beside the protocol.
 
+mod beginning;
 mod call;
 pub mod child;
 pub mod diagnostics;

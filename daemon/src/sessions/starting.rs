@@ -2,6 +2,9 @@
 
 use std::{sync::Arc, time::Duration};
 
+use tokio::io::AsyncWriteExt;
+use tokio_util::sync::CancellationToken;
+
 use super::{
     child::Child,
     diagnostics::Diagnostics,
@@ -64,8 +67,14 @@ async fn begin(
         How::Child(command) => {
             let (child, (read, write)) = Child::start(&world.children(), command, diagnostics.clone())
                 .map_err(|reason| NotBegun { reason, has_hung_up: false })?;
-            let beginning = Session::begin(read, write, about(Some(child.clone())));
-            within(world, patience_ms, beginning, Some(child)).await
+            let about = about(Some(child.clone()));
+            let beginning = async move {
+                // One that does not read it has hung up, and how it ended says why.
+                let hung_up = |error| NotBegun { reason: format!("it does not read: {error}"), has_hung_up: true };
+                write.write_all(&command.first).await.map_err(hung_up)?;
+                Session::begin(read, write, about).await
+            };
+            within(start, patience_ms, beginning, Some(child)).await
         }
     }
 }

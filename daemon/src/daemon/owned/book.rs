@@ -30,7 +30,7 @@ impl OwnedServers {
             command: record.command.clone(),
             arguments: record.args.clone(),
             environment: self.environment_of(record)?,
-            directory: None,
+            ..ChildCommand::default()
         };
         Some(Launch {
             key: key_of(&record.server_id),

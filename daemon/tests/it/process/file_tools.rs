@@ -10,6 +10,7 @@ use rmcp::{
 use ropewalk_conformance::{DaemonProcess, suite::Raw};
 use serde_json::{Value, json};
 use tokio::{
+    io::AsyncWriteExt,
     net::UnixStream,
     process::{Child, Command},
 };
@@ -50,7 +51,6 @@ impl Project {
         self.raw.call("grant/add", params).await;
     }
 
-    async fn begin(&mut self, script: &str) -> Value {
     async fn take_back(&mut self, directory: &str) {
         let grants = self.raw.call("grant/list", json!({"projectId": self.project})).await;
         let path = json!(self.at(directory));
@@ -59,6 +59,7 @@ impl Project {
         self.raw.call("grant/remove", params).await;
     }
 
+    async fn begin(&mut self, script: &str) -> Value {
         let params = json!({"threadId": self.thread, "input": text(script)});
         self.raw.call("run/submit", params).await["runId"].clone()
     }
@@ -152,7 +153,6 @@ async fn app_168_169_170_a_new_grant_is_for_the_next_step_and_not_for_the_batch_
     assert!(calls[2].to_string().contains("three"), "{calls:?}");
 }
 
-/// The server as a process, with a stock client.
 #[tokio::test]
 async fn app_166_170_what_is_taken_back_while_an_approval_is_open_holds_for_its_call() {
     let mut project = Project::new().await;
@@ -220,6 +220,7 @@ async fn app_162_grants_are_in_no_argument_and_may_be_more_than_fit_into_one() {
     assert!(servers.iter().all(|command| !command.contains(&long)), "{servers:?}");
 }
 
+/// The server as a process, with a stock client.
 struct Served {
     client: RunningService<RoleClient, ()>,
     _child: Child,
@@ -228,10 +229,11 @@ struct Served {
 impl Served {
     async fn over(grants: &Value, flags: &[&str]) -> Self {
         let mut command = Command::new(program());
-        command.arg("files-server").args(flags).arg(grants.to_string()).kill_on_drop(true);
+        command.arg("files-server").args(flags).kill_on_drop(true);
         command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
         let mut child = command.spawn().unwrap();
-        let pipes = (child.stdout.take().unwrap(), child.stdin.take().unwrap());
+        let mut pipes = (child.stdout.take().unwrap(), child.stdin.take().unwrap());
+        pipes.1.write_all(format!("{}\n", json!({ "grants": grants })).as_bytes()).await.unwrap();
         let client = tokio::time::timeout(PATIENCE, ().serve(pipes)).await.unwrap().unwrap();
         Self { client, _child: child }
     }
