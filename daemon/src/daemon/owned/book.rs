@@ -35,8 +35,8 @@ impl OwnedServers {
         Some(Launch {
             key: key_of(&record.server_id),
             name: record.name.clone(),
-            fingerprint: digest(&(&command.command, &command.arguments, &command.environment)),
-            version: None,
+            version: self.version_of(&record.server_id, &fingerprint),
+            fingerprint,
             start_timeout_ms: START_MS,
             how: How::Child(command),
         })
@@ -80,6 +80,13 @@ impl ServerBook for OwnedServers {
     }
 }
 
+    fn negotiated(&self, source: &str, version: Option<&str>) {
+        let launch = self.owned(source).and_then(|record| self.launch_of(&record));
+        if let Some(Launch { fingerprint, .. }) = launch {
+            self.keep_version(&source.into(), fingerprint, version);
+        }
+    }
+
 /// A list as reviews read it.
 pub(super) fn converted(listing: &sessions::Listing) -> Listing {
     let tool = |tool: &sessions::ListedTool| ListedTool {
@@ -90,5 +97,6 @@ pub(super) fn converted(listing: &sessions::Listing) -> Listing {
         output_schema: tool.output_schema.clone(),
         annotations: tool.annotations.clone(),
     };
-    Listing { tools: listing.tools.iter().map(tool).collect(), ignored: listing.warnings.len() as u64 }
+        needs_task: tool.needs_task,
+    Listing { tools: listing.tools.iter().map(tool).collect(), ignored: listing.ignored }
 }

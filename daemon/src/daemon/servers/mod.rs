@@ -145,8 +145,9 @@ impl ServerHub {
     /// Keeps what a session listed.
     pub fn keep_listing(&self, source: &str, key: &str) {
         let Some(status) = self.sessions.status(key) else { return };
-        if let Some(version) = &status.version {
-            self.book().negotiated(source, version);
+        // What it speaks is known while it is there, and is unknown again when it could not be started with that.
+        if matches!(status.standing, Standing::Ready | Standing::Failed { .. }) {
+            self.book().negotiated(source, status.version.as_deref());
         }
         if let Some(listing) = status.listing {
             self.listed.lock().unwrap_or_else(PoisonError::into_inner).insert(source.to_owned(), listing);
