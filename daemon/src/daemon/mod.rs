@@ -22,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 pub use idle::stop_when_idle;
 pub use journal::OperationJournal;
 pub use memory::Memory;
-pub use owned::{HubClients, OwnedServers};
+pub use owned::{HubClients, LIST_MS, OwnedServers};
 pub use parts::Parts;
 pub use servers::{AppBook, Books, FilesBook, NoServers, ServerBook, ServerHub};
 

@@ -32,5 +32,6 @@ pub use keep::keep;
 pub use launch::{How, Launch};
 pub use listing::{ListedTool, Listing};
 pub use session::{About, NotBegun, Session};
+pub use starting::WaitsFor;
 pub use supervised::{IDLE, Standing, Status, Trouble};
 pub use supervisor::{Sessions, TellsChange};

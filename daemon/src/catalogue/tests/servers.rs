@@ -37,6 +37,7 @@ fn show() -> ShowServer {
         origins: Vec::new(),
         sign_in: SignIn::None,
         state: ServerState::Stopped,
+        since: None,
         reason: None,
         party: None,
         accounts: Vec::new(),

@@ -32,6 +32,7 @@ impl OwnedServers {
             environment: self.environment_of(record)?,
             ..ChildCommand::default()
         };
+        let fingerprint = digest(&(&command.command, &command.arguments, &command.environment));
         Some(Launch {
             key: key_of(&record.server_id),
             name: record.name.clone(),
@@ -78,7 +79,6 @@ impl ServerBook for OwnedServers {
     fn shared_key(&self, source: &str, _: &ProjectId) -> Option<String> {
         self.owned(source).map(|record| key_of(&record.server_id))
     }
-}
 
     fn negotiated(&self, source: &str, version: Option<&str>) {
         let launch = self.owned(source).and_then(|record| self.launch_of(&record));
@@ -86,6 +86,7 @@ impl ServerBook for OwnedServers {
             self.keep_version(&source.into(), fingerprint, version);
         }
     }
+}
 
 /// A list as reviews read it.
 pub(super) fn converted(listing: &sessions::Listing) -> Listing {
@@ -96,7 +97,7 @@ pub(super) fn converted(listing: &sessions::Listing) -> Listing {
         input_schema: Arc::clone(&tool.input_schema),
         output_schema: tool.output_schema.clone(),
         annotations: tool.annotations.clone(),
-    };
         needs_task: tool.needs_task,
+    };
     Listing { tools: listing.tools.iter().map(tool).collect(), ignored: listing.ignored }
 }

@@ -26,7 +26,7 @@ pub use self::{
 use crate::{
     clock::Clock,
     engine::Engine,
-    sessions::{ChildSetup, Launch, Listing, Outgoing, Session, Sessions, Standing, results},
+    sessions::{ChildSetup, Launch, Listing, Outgoing, Session, Sessions, Standing, Status, results},
     tools::{
         CallFailure, SourceCall, SourceResult,
         schema::SchemaCache,
@@ -154,6 +154,22 @@ impl ServerHub {
         }
     }
 
+    /// How the sessions of a source stand, where it has several: one for each project, or for each branch.
+    #[must_use]
+    pub fn statuses(&self, source: &str) -> Vec<Status> {
+        self.keys_of(source).iter().filter_map(|key| self.sessions.status(key)).collect()
+    }
+
+    /// Ends all sessions of a source. The next use opens another one.
+    pub async fn close_source(&self, source: &str) {
+        let keys = self.keys_of(source);
+        futures::future::join_all(keys.iter().map(|key| self.sessions.forget(key))).await;
+    }
+
+    fn keys_of(&self, source: &str) -> Vec<String> {
+        self.sources().iter().filter(|(_, of)| *of == source).map(|(key, _)| key.clone()).collect()
+    }
+
     fn sources(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, String>> {
         self.sources.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -197,6 +213,16 @@ impl ServerHub {
         results::result_of(&result, output.is_some(), ready.as_deref())
     }
 
+    /// A session for a call, with a list that is not too old for one.
+    async fn opened(&self, source: &str, name: &str, launch: &Launch) -> Result<Arc<Session>, CallFailure> {
+        let session = self.open(source, launch).await.map_err(|reason| CallFailure::Unavailable {
+            code: "server_offline",
+            reason: format!("{name} cannot be reached: {reason}."),
+        })?;
+        self.sessions.refresh(&launch.key, &session).await;
+        Ok(session)
+    }
+
     /// A call binds to what was shown when it was allowed: a tool that behaves differently by now is not called (K22). One
     /// that the server does not list any more is, and the server says so itself.
     fn is_as_it_was(&self, call: &SourceCall, listing: &Listing) -> Result<(), CallFailure> {
@@ -220,16 +246,6 @@ impl ServerHub {
         }
     }
 }
-    /// A session for a call, with a list that is not too old for one.
-    async fn opened(&self, source: &str, name: &str, launch: &Launch) -> Result<Arc<Session>, CallFailure> {
-        let session = self.open(source, launch).await.map_err(|reason| CallFailure::Unavailable {
-            code: "server_offline",
-            reason: format!("{name} cannot be reached: {reason}."),
-        })?;
-        self.sessions.refresh(&launch.key, &session).await;
-        Ok(session)
-    }
-
 
 impl Servers for ServerHub {
     fn tools(&self, project_id: &ProjectId) -> Vec<ServerTool> {
