@@ -15,7 +15,7 @@ use super::{
     projects::touched,
     refusal::expect_revision,
     secrets::{environment_name, in_time},
-    server_rules::{SERVERS, check_arguments, check_name, check_new, check_variables},
+    server_rules::{SERVERS, check_arguments, check_name, check_new, check_variables, is_reserved},
     writer::{Decision, Moment},
 };
 use crate::tools::mcp::{Choice, Listing, choose, review, slug};
@@ -237,6 +237,9 @@ fn new_record(
 /// What a server is called of which only the program is known.
 fn name_of(command: &str) -> String {
     let stem = Path::new(command).file_stem().and_then(|stem| stem.to_str()).unwrap_or(command);
+    if is_reserved(stem) {
+        return format!("{stem} (program)");
+    }
     stem.chars().take(120).collect()
 }
 
@@ -276,7 +279,6 @@ fn updated(before: &ServerRecord, params: ServerUpdateParams, has_new_env: bool)
         record.name_was_given = true;
     }
     record.enabled = params.enabled.unwrap_or(record.enabled);
-    record.trusted = params.trusted.unwrap_or(record.trusted);
     record.args = params.args.unwrap_or(record.args);
     record.env_names = params.env.map_or(record.env_names, |env| env.into_keys().collect());
     if has_new_env || record.args != before.args {

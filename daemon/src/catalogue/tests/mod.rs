@@ -10,8 +10,8 @@ mod reviewing_again;
 mod secrets;
 mod servers;
 mod settings;
-mod writer;
 mod sources;
+mod writer;
 
 use std::{fmt::Debug, sync::Arc};
 

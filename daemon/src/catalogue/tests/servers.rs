@@ -175,7 +175,24 @@ async fn mcp_10_12_a_server_has_the_name_it_was_given_and_a_slug_of_its_own() {
         slugs.push(world.add(json!({"command": "/bin/mcp", "name": "Linear"})).await.unwrap().slug);
     }
     assert_eq!(slugs, ["linear", "linear2", "linear3"]);
-    assert_eq!(world.add(json!({"command": "x", "name": "app"})).await.unwrap().slug, "app2");
+    assert_eq!(world.add(json!({"command": "x", "name": "app!"})).await.unwrap().slug, "app2");
+}
+
+#[tokio::test]
+async fn app_21_no_server_is_called_like_a_part_of_the_daemon() {
+    let world = World::new().await;
+    for name in ["app", "App", " FILES ", "app tools", "File Tools"] {
+        let refused = refused(&world, json!({"command": "x", "name": name})).await;
+        assert_eq!(refused, ("/name".into(), "name_reserved".into()), "{name}");
+    }
+    let added = world.add(json!({"command": "/usr/bin/Files"})).await.unwrap();
+    assert_eq!(added.name, "Files (program)");
+    world.catalogue.name_server(&added.server_id, "App").await.unwrap();
+    let renamed = world.update(&added.server_id, json!({"name": "aPP"})).await.unwrap_err();
+    assert_eq!(
+        (world.record(&added.server_id).name.as_str(), reason(renamed).1.as_str()),
+        ("Files (program)", "name_reserved")
+    );
 }
 
 #[tokio::test]
