@@ -24,7 +24,7 @@ async fn update(life: &Life, id: &ServerId, mut change: Value) {
 }
 
 fn version(owned: &OwnedServers, id: &ServerId) -> Option<String> {
-    owned.launch_of(&*owned.record(id).unwrap()).unwrap().version
+    owned.launch_of(&owned.record(id).unwrap()).unwrap().version
 }
 
 #[tokio::test]

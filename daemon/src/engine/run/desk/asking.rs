@@ -12,6 +12,7 @@ use serde_json::Value;
 use super::RunDesk;
 use crate::{
     catalogue::Caller,
+    domain::World,
     engine::{
         live::Claim,
         run::waiting::{self, Asking, Now},
