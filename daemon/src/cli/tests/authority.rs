@@ -125,7 +125,7 @@ async fn app_13_a_bundled_server_is_switched_off_and_on_for_a_project_by_its_id_
     let off = bench.run(&["mcp", "disable", "files", "--project", "Moss"]).await;
     assert_eq!(off.stdout, "Runs of Moss do not use File tools.\n", "{}", off.stderr);
     let shown = bench.run(&["project", "show", "Moss", "--json"]).await;
-    assert!(shown.stdout.contains("\"enabled\": false"), "{}", shown.stdout);
+    assert!(shown.stdout.contains("\"enabled\":false"), "{}", shown.stdout);
     let on = bench.run(&["mcp", "enable", "File tools", "--project", "Moss"]).await;
     assert_eq!(on.stdout, "Runs of Moss may use File tools.\n", "{}", on.stderr);
     let everywhere = bench.run(&["mcp", "disable", "app"]).await;
