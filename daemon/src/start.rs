@@ -60,6 +60,7 @@ pub async fn start(config: Config) -> Result<Running, RpcError> {
     let bound = Server::bind(&config.home).await.map_err(|error| RpcError::from(&error))?;
     let opening = Opening::begin(&config.home.directory, config.secret_store).await?;
     let daemon = opening.daemon().clone();
+    daemon.live_in(&config.home.directory);
     // What we may have open is for our connections and logs; children get what there was (ruling 44).
     daemon.servers.start_children_with(ChildSetup { descriptors: before, ..config.children });
     let mut serving = Serving::new(daemon.clone(), Arc::new(methods::table()));

@@ -7,6 +7,7 @@
 //!   are asked for.
 
 pub mod client;
+mod command;
 pub mod daemon;
 pub mod known;
 pub mod matching;

@@ -23,7 +23,7 @@ pub(super) async fn an_unknown_id_of_each_noun_is_not_found(subject: Fresh) {
     let mut bot = subject.bot().await;
     let thread = bot.start(&[]).await;
     let project = bot.project_of(&thread).await;
-    let rule = json!({"level": "thread", "threadId": "nope", "tool": {"source": "s", "name": "n"}, "decision": "ask"});
+    let rule = json!({"level": "thread", "threadId": "nope", "tool": {"source": "client:s", "name": "n"}, "decision": "ask"});
     let cases = [
         ("grant/add", json!({"projectId": "nope", "path": "/", "capabilities": ["read"]}), "project"),
         ("grant/remove", json!({"projectId": project, "grantId": "nope"}), "grant"),

@@ -301,9 +301,17 @@ pub(super) async fn a27_each_rule_of_a_rule_is_checked_with_its_path(subject: Fr
         (json!({"level": "global", "tool": tool, "decision": "allow", "timeoutMs": 10}), "/timeoutMs", "out_of_range"),
         (json!({"level": "global", "tool": tool, "decision": "allow", "maxCallsPerRun": 0}), "/maxCallsPerRun", "out_of_range"),
         (
-            json!({"level": "global", "tool": {"source": "s", "name": "x", "digest": "abc"}, "decision": "allow"}),
+            json!({"level": "global", "tool": {"source": "client:s", "name": "x", "digest": "abc"}, "decision": "allow"}),
             "/tool/digest",
             "not_a_digest",
+        ),
+        // Rules know servers by their ids, and one for a name would be about nothing.
+        (json!({"level": "global", "source": "File tools", "decision": "deny"}), "/source", "a_name"),
+        (json!({"level": "global", "source": "fils", "decision": "deny"}), "/source", "unknown_source"),
+        (
+            json!({"level": "global", "tool": {"source": "App tools", "name": "app_read"}, "decision": "deny"}),
+            "/tool/source",
+            "a_name",
         ),
     ];
     for (params, path, reason) in odd {

@@ -59,3 +59,31 @@ fn unreadable(cause: &io::Error) -> Refusal {
 fn refused(reason: &'static str, message: &str) -> Refusal {
     Refusal::invalid("/path", reason, message)
 }
+
+/// What a person who grants a directory should know of it, where there is something to know. `home` is where the daemon lives.
+pub(super) fn warning_about(path: &Path, home: Option<&Path>) -> Option<String> {
+    if let Some(home) = home.filter(|home| path.starts_with(home)) {
+        return Some(format!(
+            "This is in the daemon's own home, {}, with its data and its secrets: the file tools refuse everything in it, \
+             so this grant opens nothing.",
+            home.display()
+        ));
+    }
+    let system = SYSTEM.iter().find(|system| path.starts_with(system));
+    let what = match (path == Path::new("/"), system) {
+        (true, _) => "This is every file of this computer that your user can reach.",
+        (false, Some(_)) => {
+            "This is no directory of files, but the system itself: its devices, its processes, what it is set to."
+        }
+        (false, None) => return home.filter(|home| home.starts_with(path)).map(closed_within),
+    };
+    let home = home.filter(|home| home.starts_with(path)).map(closed_within);
+    Some(home.into_iter().fold(what.to_owned(), |what, home| format!("{what} {home}")))
+}
+
+/// What looks like directories, and is the kernel.
+const SYSTEM: [&str; 3] = ["/proc", "/sys", "/dev"];
+
+fn closed_within(home: &Path) -> String {
+    format!("The daemon's own home, {}, is in it; the file tools refuse everything in there.", home.display())
+}

@@ -1,6 +1,9 @@
 //! Grants: the directories a project's file tools may use.
 
-use std::sync::Arc;
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use ropewalk_protocol::{Capability, Grant, GrantAddParams, GrantChanged, GrantRemoveParams, Removed};
 
@@ -26,7 +29,14 @@ impl Catalogue {
         }
         existing(&self.snapshot(), &params.project_id)?;
         let path = directory::canonical(&params.path).await?;
-        self.change(caller, move |snapshot, moment| add(snapshot, moment, params, path, capabilities)).await
+        let warning = directory::warning_about(Path::new(&path), self.home.get().map(PathBuf::as_path));
+        self.change(caller, move |snapshot, moment| {
+            let grant = granted(snapshot, moment, params, path, capabilities)?;
+            let project = existing(snapshot, &grant.project_id)?;
+            let changes = vec![DocumentChange::Put(Document::Grant(grant.clone())), touched(project, moment)];
+            Ok(Decision::new(changes, move |_| GrantChanged { grant, warning, replayed: false }))
+        })
+        .await
     }
 
     /// Takes a grant back.
@@ -38,27 +48,24 @@ impl Catalogue {
     }
 }
 
-fn add(
+fn granted(
     snapshot: &Snapshot,
     moment: &Moment<'_>,
     params: GrantAddParams,
     path: String,
     capabilities: Vec<Capability>,
-) -> Result<Decision<GrantChanged>, Refusal> {
+) -> Result<Grant, Refusal> {
     let project = existing(snapshot, &params.project_id)?;
     expect_revision("project", params.expected_revision, project.revision, project)?;
     let before = snapshot.grants_after(&params.project_id, None).find(|grant| grant.path == path);
-    let grant = Grant {
+    Ok(Grant {
         grant_id: before.map_or_else(|| moment.id(), |grant| grant.grant_id.clone()),
         project_id: params.project_id,
         name: params.name.unwrap_or_else(|| directory::name_of(&path)),
         path,
         capabilities,
         created_at: before.map_or(moment.now, |grant| grant.created_at),
-    };
-    let answer = GrantChanged { grant: grant.clone(), replayed: false };
-    let changes = vec![DocumentChange::Put(Document::Grant(grant)), touched(project, moment)];
-    Ok(Decision::new(changes, move |_| answer))
+    })
 }
 
 fn remove(snapshot: &Snapshot, moment: &Moment<'_>, params: &GrantRemoveParams) -> Result<Decision<Removed>, Refusal> {

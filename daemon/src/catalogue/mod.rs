@@ -29,13 +29,17 @@ mod servers;
 mod settings;
 mod sieve;
 mod snapshot;
+mod sources;
 mod storage;
 #[cfg(test)]
 mod tests;
 mod tools;
 mod writer;
 
-use std::sync::{Arc, OnceLock, atomic::AtomicU64};
+use std::{
+    path::PathBuf,
+    sync::{Arc, OnceLock, atomic::AtomicU64},
+};
 
 use tokio::sync::{Mutex, broadcast, watch};
 
@@ -78,6 +82,8 @@ pub struct Catalogue {
     ids: Arc<Ids>,
     secrets: Arc<dyn SecretKeeper>,
     tools: OnceLock<Arc<dyn ToolLookup>>,
+    /// Where the daemon lives.
+    home: OnceLock<PathBuf>,
     turn: Arc<Mutex<()>>,
     current: watch::Sender<Arc<Snapshot>>,
     changes: broadcast::Sender<Changed>,
@@ -103,6 +109,7 @@ impl Catalogue {
             ids,
             secrets,
             tools: OnceLock::new(),
+            home: OnceLock::new(),
             turn: Arc::default(),
             current: watch::Sender::new(Arc::new(Snapshot::empty(keys))),
             changes: broadcast::Sender::new(CHANGES_KEPT),
@@ -152,6 +159,11 @@ impl Catalogue {
     /// Says where to look up tools and threads. Before, no tool and no thread is known. Only the first call counts.
     pub fn look_up_tools_in(&self, tools: Arc<dyn ToolLookup>) {
         let _ = self.tools.set(tools);
+    }
+
+    /// Says where the daemon lives, so that whoever grants that is warned. Only the first call counts.
+    pub fn live_in(&self, home: PathBuf) {
+        let _ = self.home.set(home);
     }
 
     /// The documents as they are now.

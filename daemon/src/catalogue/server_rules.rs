@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, path::Path};
 
 use ropewalk_protocol::ServerAddParams;
 
-use super::{Refusal, rules};
+use super::{Refusal, ServerRecord, rules};
 
 /// Servers of one daemon beside those that are part of it (MCP-130).
 pub(super) const SERVERS: usize = 256;
@@ -56,7 +56,22 @@ pub(super) fn check_name(name: Option<&str>) -> Result<(), Refusal> {
         let message = format!("The name has {characters} characters; at most {NAME_CHARACTERS} are allowed.");
         return Err(Refusal::invalid("/name", "name_too_long", message));
     }
+    if is_reserved(name) {
+        let message = format!(
+            "\"{name}\" is what a part of the daemon is called, and two of one name cannot be told apart where somebody \
+             decides about them. Choose another name."
+        );
+        return Err(Refusal::invalid("/name", "name_reserved", message));
+    }
     rules::name("/name", name)
+}
+
+/// Whether a name is, but for capitals and blanks around it, the id or the name of a server that is part of the daemon.
+pub(super) fn is_reserved(name: &str) -> bool {
+    let is_called = |record: &ServerRecord, name: &str| {
+        record.server_id.as_str().eq_ignore_ascii_case(name) || record.name.eq_ignore_ascii_case(name)
+    };
+    ServerRecord::builtin().iter().any(|record| is_called(record, name.trim()))
 }
 
 fn check_command(command: &str) -> Result<(), Refusal> {

@@ -15,7 +15,7 @@ use super::{
     projects::touched,
     refusal::expect_revision,
     secrets::{environment_name, in_time},
-    server_rules::{SERVERS, check_arguments, check_name, check_new, check_variables},
+    server_rules::{SERVERS, check_arguments, check_name, check_new, check_variables, is_reserved},
     writer::{Decision, Moment},
 };
 use crate::tools::mcp::{Choice, Listing, choose, review, slug};
@@ -93,13 +93,17 @@ impl Catalogue {
             let env = params.env.clone();
             let before = existing(&snapshot, &params.server_id)?;
             expect_revision("server", params.expected_revision, before.revision, &show(before))?;
-            let record = updated(before, params)?;
-            let name = environment_name(&record.server_id);
+            let name = environment_name(&before.server_id);
+            let kept = match env {
+                Some(_) => in_time(this.secrets.get(&name)).await.ok(),
+                None => None,
+            };
+            let env = env.filter(|env| !is_kept(env, kept.as_ref()));
+            let record = updated(before, params, env.is_some())?;
             let answer = record.clone();
             let changes = if record == **before { Vec::new() } else { put(record) };
             let decision = Decision::new(changes, move |_| ServerChanged { server: show(&answer), replayed: false });
             let Some(env) = env else { return this.commit(caller, decision).await };
-            let kept = in_time(this.secrets.get(&name)).await.ok();
             let set = in_time(this.secrets.set(&name, &as_text(&env))).await;
             this.commit_or_restore(caller, decision, set, &name, kept).await
         })
@@ -233,6 +237,9 @@ fn new_record(
 /// What a server is called of which only the program is known.
 fn name_of(command: &str) -> String {
     let stem = Path::new(command).file_stem().and_then(|stem| stem.to_str()).unwrap_or(command);
+    if is_reserved(stem) {
+        return format!("{stem} (program)");
+    }
     stem.chars().take(120).collect()
 }
 
@@ -240,7 +247,19 @@ fn is_taken(snapshot: &Snapshot, slug: &str) -> bool {
     snapshot.servers.values().any(|record| record.slug == slug)
 }
 
-fn updated(before: &ServerRecord, params: ServerUpdateParams) -> Result<ServerRecord, Refusal> {
+/// Whether an environment is the one that is kept already.
+fn is_kept(env: &BTreeMap<String, String>, kept: Option<&Option<String>>) -> bool {
+    let text = match kept {
+        Some(kept) => kept.as_deref(),
+        None => return false,
+    };
+    let kept = text.map_or(Some(BTreeMap::new()), |text| serde_json::from_str(text).ok());
+    kept.is_some_and(|kept: BTreeMap<String, String>| kept == *env)
+}
+
+/// A server after a change. One that is started with other arguments or another environment is another program as far as
+/// anybody can tell: what was decided about the former is not decided about it, so it goes back to review.
+fn updated(before: &ServerRecord, params: ServerUpdateParams, has_new_env: bool) -> Result<ServerRecord, Refusal> {
     let of_daemon = before.is_builtin();
     let changes_more = params.name.is_some()
         || params.trusted.is_some()
@@ -255,16 +274,19 @@ fn updated(before: &ServerRecord, params: ServerUpdateParams) -> Result<ServerRe
         return Err(Refusal::invalid("/privateNetwork", "transport_not_supported", message));
     }
     let mut record = before.clone();
-    let has_new_env = params.env.is_some();
     if let Some(name) = params.name {
         record.name = name;
         record.name_was_given = true;
     }
     record.enabled = params.enabled.unwrap_or(record.enabled);
-    record.trusted = params.trusted.unwrap_or(record.trusted);
     record.args = params.args.unwrap_or(record.args);
     record.env_names = params.env.map_or(record.env_names, |env| env.into_keys().collect());
-    // Values are compared by nobody: an environment that was set is another one.
+    if has_new_env || record.args != before.args {
+        record.approved.clear();
+        record.cleared.clear();
+        (record.reviewed, record.trusted) = (false, false);
+    }
+    record.trusted = params.trusted.unwrap_or(record.trusted);
     if has_new_env || record != *before {
         record.revision += 1;
     }

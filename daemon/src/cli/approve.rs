@@ -1,5 +1,7 @@
 //! Approvals at the terminal: what is asked, and what a line of answer means.
 
+use std::sync::{Arc, OnceLock};
+
 use ropewalk::Approval;
 use ropewalk_protocol::{Annotations, ApprovalAnswer, ApprovalRequest, Decision, DecisionScope};
 use serde_json::Value;
@@ -8,7 +10,7 @@ use super::{
     out::{Out, Style},
     person::{Attention, Person},
     seen::Seen,
-    text::{cut, printable},
+    text::{cut, printable, quoted},
     words::spelled,
 };
 
@@ -24,15 +26,44 @@ pub(crate) enum Approver {
     Everything,
     /// It declines all, for this reason.
     Nothing(&'static str),
-    /// It declines all, because nobody can be asked; the program of this name says what helps.
-    Nobody(String),
+    /// It decides about none, because nobody can be asked here: that no decision was made is what the model is told, and what
+    /// helps is said, where anything does.
+    Nobody(Option<Help>),
 }
 
-/// What the model is told of a call that nobody could be asked about.
-const NOBODY_ASKED: &str = "Nobody could be asked, because there is no terminal here; no person refused it.";
+/// What helps where nobody can be asked.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Help {
+    program: String,
+    /// How the project of the run is named to a command, once that is known.
+    project: Arc<OnceLock<String>>,
+}
+
+impl Help {
+    /// Help by this program, for a project that is not known yet.
+    pub(crate) fn of(program: &str) -> Self {
+        Self { program: program.to_owned(), project: Arc::default() }
+    }
+
+    /// The project is known.
+    pub(crate) fn is_about(&self, project: String) {
+        // There is one run, and so one project.
+        let _ = self.project.set(project);
+    }
+
+    fn about(&self, request: &ApprovalRequest) -> String {
+        let program = &self.program;
+        let tool = quoted(&format!("{}/{}", request.tool.source, request.tool.name));
+        let project = self.project.get().map(|project| format!(" --project {}", quoted(project))).unwrap_or_default();
+        format!(
+            "; `{program} policy set allow --tool {tool}{project}` allows it from now on, \
+             `{program} run --unattended wait` waits for somebody who attaches"
+        )
+    }
+}
 
 impl Approver {
-    /// Decides; none when the decision is not needed any more.
+    /// Decides; none when the decision is not needed any more, or nobody here can make it.
     pub(crate) async fn decide(&self, approval: &Approval, out: &Out) -> Option<ApprovalAnswer> {
         match self {
             Self::Person(person, seen) => tokio::select! {
@@ -52,24 +83,20 @@ impl Approver {
                 out.note(&format!("{} {summary}: {reason}", out.paint_note(Style::Yellow, "declined")));
                 Some(ApprovalAnswer { note: Some((*reason).to_owned()), ..answer(Decision::Decline) })
             }
-            Self::Nobody(program) => {
-                out.note(&nobody(approval, program, out));
-                Some(ApprovalAnswer { note: Some(NOBODY_ASKED.to_owned()), ..answer(Decision::Decline) })
+            Self::Nobody(help) => {
+                out.note(&nobody(approval, help.as_ref(), out));
+                None
             }
         }
     }
 }
 
-/// That a call was declined because nobody can be asked, and what allows it another time.
-fn nobody(request: &ApprovalRequest, program: &str, out: &Out) -> String {
-    let declined = out.paint_note(Style::Yellow, "declined");
-    let tool = format!("{}/{}", request.tool.source, request.tool.name);
-    let text = format!(
-        "{}: there is no terminal to ask at; `{program} policy set allow --tool {tool}` allows it from now on, \
-         `{program} run --unattended wait` waits for somebody who attaches",
-        request.summary
-    );
-    format!("{declined} {}", printable(&text))
+/// That nobody can be asked about a call here, and what allows it another time.
+fn nobody(request: &ApprovalRequest, help: Option<&Help>, out: &Out) -> String {
+    let unasked = out.paint_note(Style::Yellow, "nobody asked");
+    let what_helps = help.map(|help| help.about(request)).unwrap_or_default();
+    let text = format!("{}: there is no terminal to ask at{what_helps}", request.summary);
+    format!("{unasked} {}", printable(&text))
 }
 
 /// Asks until there is an answer. Ctrl-D declines.

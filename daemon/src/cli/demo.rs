@@ -26,7 +26,6 @@ use crate::{
 };
 
 const PROMPT: &str = "say Aye, six bells it is.\ncall ring_bell {\"bells\":6}";
-const NO_TERMINAL: &str = "there is no terminal to ask at";
 /// How long the demo's daemon gives what is under way at the end: there is nothing.
 const GRACE_MS: u64 = 1_000;
 
@@ -54,7 +53,7 @@ pub(crate) async fn run(args: DemoArgs, context: &Context) -> Result<Exit, Failu
     introduce(context);
     let seen = Seen::default();
     let approver = approver(&args, &seen, context);
-    let nobody_asked = matches!(approver, Approver::Nothing(_));
+    let nobody_asked = matches!(approver, Approver::Nobody(_));
     let ending = play(approver, &seen, &embedded, &mut interrupts, context).await;
     embedded.stop(GRACE_MS).await;
     let exit = match ending? {
@@ -71,7 +70,7 @@ fn approver(args: &DemoArgs, seen: &Seen, context: &Context) -> Approver {
     match Person::find(&context.out) {
         _ if args.yes => Approver::Everything,
         Some(person) => Approver::Person(person, seen.clone()),
-        None => Approver::Nothing(NO_TERMINAL),
+        None => Approver::Nobody(None),
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod places;
 mod running;
+mod servers;
 
 use clap::Args;
 use ropewalk::Error;
@@ -76,6 +77,10 @@ impl Finding {
 
     fn note(check: &'static str, message: impl Into<String>) -> Self {
         Self::new(check, State::Note, message)
+    }
+
+    fn note_with(check: &'static str, message: impl Into<String>, fix: impl Into<String>) -> Self {
+        Self { fix: Some(fix.into()), ..Self::new(check, State::Note, message) }
     }
 
     fn warning(check: &'static str, message: impl Into<String>, fix: impl Into<String>) -> Self {

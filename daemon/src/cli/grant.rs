@@ -10,9 +10,10 @@ use ropewalk_protocol::{
 
 use super::{
     failure::{Exit, Failure},
+    out::Style,
     project::{self, grant_row},
     session::Context,
-    text::table,
+    text::{printable, table},
     words::{spelled, words},
 };
 
@@ -48,7 +49,7 @@ Examples:
         #[arg(long, value_name = "NAME")]
         project: Option<String>,
     },
-    /// Take a grant back; it counts from the next step of a run that is under way
+    /// Take a grant back; no call is made with it from then on
     #[command(after_help = "\
 Examples:
   ropewalk grant remove 0193e0c4-7f5a-7c31-9d0f-2f6f1f0c9a11
@@ -122,7 +123,13 @@ async fn add(client: &Client, args: AddArgs, context: &Context) -> Result<Exit, 
         let what: Vec<_> = grant.capabilities.iter().map(spelled).collect();
         format!("Runs of {} may {} below {} ({}).", found.name, what.join(" and "), grant.path, grant.grant_id)
     };
-    context.show::<GrantAdd>(client, params, |added| words(&added.grant)).await
+    let added = client.call::<GrantAdd>(params).await?;
+    if let Some(warning) = &added.warning {
+        let mark = context.out.paint_note(Style::Yellow, "warning");
+        context.out.note(&format!("{mark} {}", printable(warning)));
+    }
+    context.result(&added, &words(&added.grant));
+    Ok(Exit::DONE)
 }
 
 /// The grants of all projects.

@@ -3,6 +3,7 @@
 mod adding;
 mod approving;
 mod shown;
+mod switching;
 
 use clap::{Args, Subcommand};
 use ropewalk::Client;
@@ -14,7 +15,8 @@ use ropewalk_protocol::{
 use self::{
     adding::AddArgs,
     approving::ApproveArgs,
-    shown::{listed, reviewed, whole},
+    shown::{bundled, listed, reviewed, whole},
+    switching::SwitchArgs,
 };
 use super::{
     failure::{Exit, Failure},
@@ -85,6 +87,18 @@ Examples:
         #[arg(long)]
         off: bool,
     },
+    /// Let runs use a server again, everywhere or in one project
+    #[command(after_help = "\
+Examples:
+  ropewalk mcp enable notes
+  ropewalk mcp enable files --project Moss")]
+    Enable(SwitchArgs),
+    /// Keep runs from using a server, everywhere or in one project; `app` and `files` are switched off so as well
+    #[command(after_help = "\
+Examples:
+  ropewalk mcp disable notes
+  ropewalk mcp disable files --project Moss")]
+    Disable(SwitchArgs),
     /// Close a server and start it again
     #[command(after_help = "Example:\n  ropewalk mcp restart notes")]
     Restart {
@@ -109,11 +123,15 @@ pub(crate) async fn run(args: McpArgs, context: &Context) -> Result<Exit, Failur
         }
         Command::Show { server } => {
             let (client, found) = find(&server, context).await?;
-            context.show::<ServerRead>(&client, named_by(&found), |result| whole(&result.server)).await
+            let program = context.environment.program();
+            context.show::<ServerRead>(&client, named_by(&found), |result| whole(&result.server, program)).await
         }
         Command::Review { server, check } => {
             let (client, found) = find(&server, context).await?;
             let program = context.environment.program();
+            if found.builtin {
+                return Err(Failure::Failed(bundled(&found, program)));
+            }
             let words = |review: &_| reviewed(&found, review, program);
             let params = named_by(&found);
             if check {
@@ -123,6 +141,8 @@ pub(crate) async fn run(args: McpArgs, context: &Context) -> Result<Exit, Failur
         }
         Command::Approve(args) => approving::approve(args, context).await,
         Command::Trust { server, off } => trust(&server, !off, context).await,
+        Command::Enable(args) => switching::switch(args, true, context).await,
+        Command::Disable(args) => switching::switch(args, false, context).await,
         Command::Restart { server } => restart(&server, context).await,
         Command::Remove { server } => {
             let (client, found) = find(&server, context).await?;
@@ -160,6 +180,13 @@ async fn restart(server: &str, context: &Context) -> Result<Exit, Failure> {
     Ok(shown::exit(&changed.server))
 }
 
+/// The id of the server that is called so.
+pub(super) async fn id_of(client: &Client, wanted: &str) -> Result<ServerId, Failure> {
+    let servers = client.servers().list(everything()).await?.items;
+    let found = named("server", wanted, &servers, |server| &server.server_id, |server| &server.name)?;
+    Ok(found.server_id.clone())
+}
+
 /// A client, and the server that is called so.
 async fn find(wanted: &str, context: &Context) -> Result<(Client, Server), Failure> {
     let client = context.client().await?;
@@ -172,7 +199,8 @@ fn named_by(server: &Server) -> ServerParams {
     ServerParams { server_id: ServerId::clone(&server.server_id) }
 }
 
-const fn everything() -> ServerListParams {
+/// All servers.
+pub(super) const fn everything() -> ServerListParams {
     ServerListParams { cursor: None, limit: Some(1_000) }
 }
 

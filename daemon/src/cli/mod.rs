@@ -48,11 +48,14 @@ use clap::{
     error::{ContextKind, ContextValue, ErrorKind},
 };
 
+use ropewalk_protocol::Recovery;
+
 pub use environment::Environment;
 
 use self::{
     failure::{Exit, Failure},
     out::Out,
+    recover::recover,
     session::{Context, Global},
 };
 
@@ -143,9 +146,9 @@ async fn run_command(command: Command, context: &Context) -> Exit {
     let done = match command {
         Command::Demo(args) => demo::run(args, context).await,
         Command::Run(args) => run::run(args, context).await,
-        Command::Resume(args) => recover::resume(args, context).await,
-        Command::Retry(args) => recover::retry(args, context).await,
-        Command::Rebase(args) => recover::rebase(args, context).await,
+        Command::Resume(args) => recover(Recovery::Resume, args.of, context).await,
+        Command::Retry(args) => recover(Recovery::Retry, args.of, context).await,
+        Command::Rebase(args) => recover(Recovery::Rebase, args.of, context).await,
         Command::Stop(args) => stop::stop(args, context).await,
         Command::Skip(args) => stop::skip(args, context).await,
         Command::Pending(args) => pending::run(args, context).await,

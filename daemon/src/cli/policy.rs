@@ -1,16 +1,18 @@
 //! `ropewalk policy`: which tools may be called without asking, and which never.
 
 use clap::{ArgGroup, Args, Subcommand};
+use ropewalk::Client;
 use ropewalk_protocol::{
     Patch, Policy, PolicyDecision, PolicyLevel, PolicyList, PolicyListParams, PolicyPrincipal, PolicyPrincipalKind,
-    PolicyRemove, PolicyRemoveParams, PolicySet, PolicySetParams, PolicyTool, Timestamp,
+    PolicyRemove, PolicyRemoveParams, PolicySet, PolicySetParams, PolicyTool, Server, Timestamp,
 };
 
 use super::{
     failure::{Exit, Failure},
+    mcp,
     moment::in_or_at,
     project,
-    session::Context,
+    session::{Context, named},
     text::{duration, table},
     words::{spelled, words},
 };
@@ -72,7 +74,7 @@ struct SetArgs {
     /// The tool it is about, as an approval shows it: its source, a slash, its name; this or `--source`
     #[arg(long, value_name = "SOURCE/NAME", value_parser = tool)]
     tool: Option<PolicyTool>,
-    /// All tools of this source, such as `client:bot`
+    /// All tools of this source: a server by its name or id, `app`, `files`, or `client:bot` for those of a program
     #[arg(long, value_name = "SOURCE")]
     source: Option<String>,
     /// Only in this project: its name or id
@@ -122,6 +124,9 @@ pub(crate) async fn run(args: PolicyArgs, context: &Context) -> Result<Exit, Fai
             if let Some(name) = &args.project {
                 args.project = Some(project::find(&client, name).await?.project_id.to_string());
             }
+            for source in args.tool.iter_mut().map(|tool| &mut tool.source).chain(&mut args.source) {
+                *source = source_of(&client, source).await?;
+            }
             context
                 .show::<PolicySet>(&client, params(args), |result| {
                     let policy = &result.policy;
@@ -136,6 +141,10 @@ pub(crate) async fn run(args: PolicyArgs, context: &Context) -> Result<Exit, Fai
                 None => None,
             };
             let thread_id = thread.map(Into::into);
+            let source = match source {
+                Some(source) => Some(source_of(&client, &source).await?),
+                None => None,
+            };
             let limit = Some(RULES);
             let params = PolicyListParams { level, project_id, thread_id, source, limit, cursor: None };
             context.show::<PolicyList>(&client, params, |page| rules(&page.items)).await
@@ -145,6 +154,21 @@ pub(crate) async fn run(args: PolicyArgs, context: &Context) -> Result<Exit, Fai
             context.show::<PolicyRemove>(&client, params, |result| result.effect.clone()).await
         }
     }
+}
+
+/// The id of the source that a person means: of a server also by its name. What is no server's goes on as it is, for the daemon
+/// to judge.
+async fn source_of(client: &Client, wanted: &str) -> Result<String, Failure> {
+    if wanted.starts_with("client:") {
+        return Ok(wanted.to_owned());
+    }
+    let servers = client.servers().list(mcp::everything()).await?.items;
+    let is_there = |server: &Server| &*server.server_id == wanted || server.name == wanted;
+    if !servers.iter().any(is_there) {
+        return Ok(wanted.to_owned());
+    }
+    let found = named("server", wanted, &servers, |server| &server.server_id, |server| &server.name)?;
+    Ok(found.server_id.to_string())
 }
 
 fn params(args: SetArgs) -> PolicySetParams {

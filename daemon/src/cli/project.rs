@@ -6,13 +6,14 @@ use clap::{ArgGroup, Args, Subcommand};
 use ropewalk::Client;
 use ropewalk_protocol::{
     ListParams, Patch, Project, ProjectCreate, ProjectCreateParams, ProjectDelete, ProjectDeleteParams, ProjectList,
-    ProjectParams, ProjectRead, ProjectUpdate, ProjectUpdateParams, ServerChoice,
+    ProjectParams, ProjectRead, ProjectUpdate, ProjectUpdateParams, ServerChoice, ThreadId, ThreadParams, ThreadRead,
 };
 
 pub(crate) use self::shown::grant_row;
 use self::shown::{listed, shown};
 use super::{
     failure::{Exit, Failure},
+    mcp,
     session::{Context, named},
     text::deleted,
 };
@@ -116,11 +117,11 @@ struct UpdateArgs {
     /// The endpoint of its threads, by name or id, or `none`
     #[arg(long, value_name = "NAME")]
     endpoint: Option<String>,
-    /// A server its runs use; once for each
-    #[arg(long, value_name = "ID")]
+    /// A server its runs use, by name or id; once for each
+    #[arg(long, value_name = "NAME")]
     enable_server: Vec<String>,
     /// A server its runs do not use, such as `files`; once for each
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "NAME")]
     disable_server: Vec<String>,
 }
 
@@ -200,9 +201,12 @@ async fn update(client: &Client, args: UpdateArgs, context: &Context) -> Result<
         Patch::Keep => Patch::Keep,
         Patch::Clear => Patch::Clear,
     };
-    let choice = |enabled: bool| move |id: String| ServerChoice { server_id: id.into(), enabled };
-    let enabled = args.enable_server.into_iter().map(choice(true));
-    let servers: Vec<_> = enabled.chain(args.disable_server.into_iter().map(choice(false))).collect();
+    let mut servers = Vec::new();
+    for (wanted, enabled) in
+        args.enable_server.iter().map(|it| (it, true)).chain(args.disable_server.iter().map(|it| (it, false)))
+    {
+        servers.push(ServerChoice { server_id: mcp::id_of(client, wanted).await?, enabled });
+    }
     let params = ProjectUpdateParams {
         project_id: found.project_id,
         name: args.name,
@@ -220,6 +224,17 @@ async fn endpoint(client: &Client, wanted: &str) -> Result<ropewalk_protocol::En
     let endpoints = client.endpoints().list(everything()).await?.items;
     let found = named("endpoint", wanted, &endpoints, |endpoint| &endpoint.endpoint_id, |endpoint| &endpoint.name)?;
     Ok(found.endpoint_id.clone())
+}
+
+/// What the project of a thread is called on the command line; nothing where it cannot be told.
+pub(crate) async fn of_thread(client: &Client, thread_id: &ThreadId) -> Option<String> {
+    let read = client.call::<ThreadRead>(ThreadParams { thread_id: thread_id.clone() }).await.ok()?;
+    let projects = client.projects().list(everything()).await.ok()?.items;
+    let (same, others): (Vec<&Project>, Vec<&Project>) =
+        projects.iter().partition(|project| project.project_id == read.thread.project_id);
+    let name = &same.first()?.name;
+    let is_alone = others.iter().all(|project| project.name != *name);
+    Some(if is_alone { name.clone() } else { read.thread.project_id.to_string() })
 }
 
 fn patch(text: Option<String>) -> Patch<String> {

@@ -23,7 +23,7 @@ Examples:
   ropewalk resume 0193e0c4-7f5a-7c31-9d0f-2f6f1f0c9a11 --run 0193e0c5-0b1e-7d02-8a3c-5d1f0e9b7a44")]
 pub(crate) struct ResumeArgs {
     #[command(flatten)]
-    of: RecoverArgs,
+    pub(crate) of: RecoverArgs,
 }
 
 /// Give the input of a run that has ended badly once more, and show what comes of it
@@ -37,7 +37,7 @@ Examples:
   ropewalk retry 0193e0c4-7f5a-7c31-9d0f-2f6f1f0c9a11 --run 0193e0c5-0b1e-7d02-8a3c-5d1f0e9b7a44")]
 pub(crate) struct RetryArgs {
     #[command(flatten)]
-    of: RecoverArgs,
+    pub(crate) of: RecoverArgs,
 }
 
 /// Put an input on the end of its branch that was to follow a message that is gone, and show what comes of it
@@ -47,11 +47,12 @@ pub(crate) struct RetryArgs {
 #[command(after_help = "Example:\n  ropewalk rebase 0193e0c4-7f5a-7c31-9d0f-2f6f1f0c9a11")]
 pub(crate) struct RebaseArgs {
     #[command(flatten)]
-    of: RecoverArgs,
+    pub(crate) of: RecoverArgs,
 }
 
+/// Which run, and who decides about its calls.
 #[derive(Args, Clone, Debug)]
-struct RecoverArgs {
+pub(crate) struct RecoverArgs {
     /// The thread of the run
     #[arg(value_name = "THREAD")]
     thread: String,
@@ -63,22 +64,8 @@ struct RecoverArgs {
     no_approve: bool,
 }
 
-/// Runs `resume`.
-pub(crate) async fn resume(args: ResumeArgs, context: &Context) -> Result<Exit, Failure> {
-    recover(Recovery::Resume, args.of, context).await
-}
-
-/// Runs `retry`.
-pub(crate) async fn retry(args: RetryArgs, context: &Context) -> Result<Exit, Failure> {
-    recover(Recovery::Retry, args.of, context).await
-}
-
-/// Runs `rebase`.
-pub(crate) async fn rebase(args: RebaseArgs, context: &Context) -> Result<Exit, Failure> {
-    recover(Recovery::Rebase, args.of, context).await
-}
-
-async fn recover(how: Recovery, args: RecoverArgs, context: &Context) -> Result<Exit, Failure> {
+/// Lets a run go on, in one of these ways.
+pub(crate) async fn recover(how: Recovery, args: RecoverArgs, context: &Context) -> Result<Exit, Failure> {
     let mut interrupts = Interrupts::of_process();
     let seen = Seen::default();
     // Without a terminal nobody decides here: what the run does then was said when it was submitted.

@@ -18,6 +18,7 @@ use super::{
     failure::{Exit, Failure},
     follow::is_parked,
     interrupts::Interrupts,
+    project,
     seen::Seen,
     session::{Context, named},
     watch::{Deciders, Watching, held},
@@ -87,13 +88,18 @@ pub(crate) async fn run(args: RunArgs, context: &Context) -> Result<Exit, Failur
     let seen = Seen::default();
     let schema = args.output_schema.as_ref().map(schema).transpose()?;
     let deciders = Deciders::find(args.unattended, args.no_approve, &seen, context);
-    let tells_waiting = deciders.leave_it_to_others();
+    let (tells_waiting, help) = (deciders.leave_it_to_others(), deciders.help());
     let client = connect(&args, context, deciders).await?;
     let endpoint = match &args.endpoint {
         Some(wanted) => Some(endpoint(wanted, &client).await?),
         None => None,
     };
     let thread = thread(&args, &client).await?;
+    if let Some(help) = help
+        && let Some(project) = project::of_thread(&client, thread.id()).await
+    {
+        help.is_about(project);
+    }
     let mut request = thread.run(input).unattended(args.unattended);
     if let Some(endpoint) = endpoint {
         request = request.endpoint(endpoint);

@@ -39,6 +39,15 @@ pub(crate) fn cut(text: &str, characters: usize) -> String {
     }
 }
 
+/// A word as a shell reads it back: as it is where it is plain, else between quotes.
+pub(crate) fn quoted(word: &str) -> String {
+    let is_plain = |character: char| character.is_alphanumeric() || "-_./:@%+,=".contains(character);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    }
+}
+
 /// The texts of parts, a line each, and names for what is no text.
 pub(crate) fn of_parts(parts: &[Part]) -> String {
     let shown: Vec<_> = parts

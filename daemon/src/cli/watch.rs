@@ -8,7 +8,7 @@ use ropewalk_protocol::{
 };
 
 use super::{
-    approve::Approver,
+    approve::{Approver, Help},
     endpoint,
     failure::{Exit, Failure},
     follow::{Ending, Stopper, Which, follow, follow_wire},
@@ -39,7 +39,7 @@ impl Deciders {
         let approver = match (&person, no_approve) {
             (_, true) => Some(Approver::Nothing(NO_APPROVE)),
             (Some(person), false) => Some(Approver::Person(person.clone(), seen.clone())),
-            (None, false) => (!waits).then(|| Approver::Nobody(context.environment.program().to_owned())),
+            (None, false) => (!waits).then(|| Approver::Nobody(Some(Help::of(context.environment.program())))),
         };
         let answerer = match person {
             Some(person) => Some(Answerer::Person(person, seen.clone())),
@@ -51,6 +51,14 @@ impl Deciders {
     /// Whether what waits for a decision waits for somebody else.
     pub(crate) const fn leave_it_to_others(&self) -> bool {
         self.approver.is_none()
+    }
+
+    /// What is said where nobody can be asked, to be told which project it is about.
+    pub(crate) fn help(&self) -> Option<Help> {
+        match &self.approver {
+            Some(Approver::Nobody(help)) => help.clone(),
+            _ => None,
+        }
     }
 
     /// Has them asked by the client that is being connected.

@@ -13,7 +13,7 @@ mod servers;
 mod tool_lookup;
 mod upkeep;
 
-use std::sync::Arc;
+use std::{path::Path, sync::Arc};
 
 use ropewalk_protocol::{DaemonInfo, Limits, RpcError};
 use tokio::sync::{Notify, watch};
@@ -22,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 pub use idle::stop_when_idle;
 pub use journal::OperationJournal;
 pub use memory::Memory;
-pub use owned::{HubClients, OwnedServers};
+pub use owned::{HubClients, LIST_MS, OwnedServers};
 pub use parts::Parts;
 pub use servers::{AppBook, Books, FilesBook, NoServers, ServerBook, ServerHub};
 
@@ -138,6 +138,13 @@ impl Daemon {
     pub fn is_reading(&self) -> Option<Option<f64>> {
         let is_starting = matches!(self.standing(), Standing::Starting { .. });
         (is_starting || self.engine.is_taking_up()).then(|| self.progress.fraction())
+    }
+
+    /// Says where it lives: whoever grants that is warned, and no file tool reaches it. Only the first word counts.
+    pub fn live_in(&self, home: &Path) {
+        let home = home.canonicalize().unwrap_or_else(|_| home.to_owned());
+        self.servers.live_in(&home);
+        self.catalogue.live_in(home);
     }
 
     fn serve(&self) {

@@ -1,6 +1,7 @@
 //! The owner of a thread: one task that does all its jobs, a record each, and syncs what has piled up together.
 
 mod burial;
+mod effects;
 mod shown;
 
 use std::{
@@ -16,8 +17,8 @@ use tokio::sync::mpsc;
 use super::{
     AttachedClient, Bus, ConnectionId, Engine, Shared, ThreadHandle, Turn,
     live::Live,
-    operations::{acknowledge, offer_interaction, offer_to, withdraw},
-    rows, run, storage_error,
+    operations::offer_to,
+    rows, storage_error,
     thread::{Inner, fault},
     trouble::Trouble,
     turn::{Ephemeral, raw},
@@ -29,7 +30,7 @@ use crate::{
 
 pub(super) use burial::no_thread;
 
-use shown::{changes, told};
+use shown::changes;
 
 /// Jobs that wait for a thread; whoever sends more waits with theirs.
 const MAILBOX: usize = 1_024;
@@ -303,49 +304,6 @@ impl Actor {
             if !self.has_undriven() {
                 self.trouble = self.trouble.take().filter(|trouble| !trouble.takes_records());
             }
-        }
-    }
-
-    fn publish(&self, published: Vec<Published>, completed: &[ItemId]) {
-        let (bus, id) = (self.handle.bus(), self.handle.id());
-        let any = !published.is_empty();
-        for event in published {
-            match event {
-                Published::Durable(seq, at, event) => bus.durable(id, seq, at, &event),
-                Published::Ephemeral(at, Ephemeral::Delta { item_id, text }) => bus.delta(id, at, &item_id, &text),
-                Published::Ephemeral(at, Ephemeral::Progress(event)) => {
-                    if let Ok(event) = serde_json::to_string(&event) {
-                        bus.progress(id, at, &event);
-                    }
-                }
-            }
-        }
-        for item_id in completed {
-            bus.forget_text(item_id);
-        }
-        if any {
-            bus.wake(id);
-        }
-    }
-
-    fn perform(&mut self, effect: Effect) {
-        match effect {
-            // Rules that forbid something may be missing: what would run waits for a daemon that knows them all.
-            Effect::Drive(_) if self.handle.shared().catalogue.damage().is_some() => {}
-            Effect::Drive(run_id) => run::drive(&mut self.live, &self.state, &self.handle, run_id),
-            Effect::Abandon(run_id) => {
-                // Those that were settled with the run have been acknowledged by now; no other is open.
-                self.live.waits.retain(|_, wait| wait.run_id != run_id);
-                if let Some(task) = self.live.activations.remove(&run_id).and_then(|activation| activation.task) {
-                    task.abort();
-                }
-                self.handle.shared().quieter.notify_waiters();
-            }
-            Effect::Offer(interaction_id) => {
-                offer_interaction(&mut self.live, &self.state, &self.handle, &interaction_id)
-            }
-            Effect::Settled(settlement) => acknowledge(&mut self.live, &told(*settlement)),
-            Effect::Withdrawn(from, settlement) => withdraw(&mut self.live, &from, &told(*settlement)),
         }
     }
 

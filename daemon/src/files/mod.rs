@@ -4,6 +4,7 @@
 //! granted. [`resolve`] follows a path to where it really leads, [`reach`] finds the grant and opens beneath it, [`confine`]
 //! has the kernel hold the process to the same; each tool is a file of its own in [`tools`], and [`server`] speaks MCP.
 
+mod closed;
 pub mod confine;
 mod grants;
 pub mod matcher;
@@ -16,5 +17,5 @@ mod tests;
 mod tools;
 mod walk;
 
-pub use grants::Grant;
+pub use grants::{Grant, Told, what_is_left};
 pub use server::{CHANGE, FileServer, listed_tools, serve_stdio};

@@ -11,15 +11,19 @@ use cap_std::fs::{Dir, File, Metadata, OpenOptions};
 use ropewalk_protocol::Capability;
 
 use super::{
-    grants::{Grant, Granted, open_all},
+    closed::{Closed, Opened},
+    grants::{Granted, Told, open_all},
     refusal::Refusal,
     resolve::resolve,
+    tools::Stop,
+    walk::{Ended, Entry, walk},
 };
 
 /// All the server can reach.
 #[derive(Debug)]
 pub struct Reach {
     granted: Vec<Granted>,
+    closed: Closed,
     writing: Mutex<()>,
 }
 
@@ -29,13 +33,15 @@ pub struct Spot<'a> {
     /// Where it is, without links.
     pub path: PathBuf,
     grant: &'a Granted,
+    closed: &'a Closed,
     within: PathBuf,
 }
 
 impl Reach {
     /// Opens what is granted; see [`open_all`].
-    pub fn new(grants: &[Grant], note: impl FnMut(&str)) -> Self {
-        Self { granted: open_all(grants, note), writing: Mutex::new(()) }
+    pub fn new(told: &Told, note: impl FnMut(&str)) -> Self {
+        let granted = open_all(&told.grants, note);
+        Self { granted, closed: Closed::new(&told.closed), writing: Mutex::new(()) }
     }
 
     /// Whether anything is granted.
@@ -79,7 +85,8 @@ impl Reach {
         }
         // The innermost: whatever lies beneath it has all that was found.
         match around.next() {
-            Some((grant, within)) => Ok(Spot { within, grant, path }),
+            Some(_) if self.closed.has(&path) => Err(Refusal::Closed(given.to_owned())),
+            Some((grant, within)) => Ok(Spot { within, grant, closed: &self.closed, path }),
             None => Err(self.outside(given)),
         }
     }
@@ -105,7 +112,18 @@ impl Spot<'_> {
     /// Opens it as a directory.
     pub fn dir(&self) -> Result<Dir, Refusal> {
         let opened = if self.is_root() { self.grant.dir.try_clone() } else { self.grant.dir.open_dir(&self.within) };
-        opened.map_err(|error| Refusal::io(&self.path, error))
+        let opened = opened.map_err(|error| Refusal::io(&self.path, error))?;
+        self.is_open(opened)
+    }
+
+    /// Walks through it, if it is a directory; see [`walk`].
+    pub fn walk(
+        &self,
+        stop: &Stop,
+        seen: impl FnMut(&Dir, &Entry, &Path) -> Result<bool, Refusal>,
+    ) -> Result<Ended, Refusal> {
+        let is_open = |dir: &Dir, within: &Path| !self.closed.has(&self.path.join(within)) && !self.closed.is(dir);
+        walk(self.dir()?, stop, is_open, seen).map_err(|stopped| stopped.at(&self.path))
     }
 
     /// Opens it as a regular file, for reading; anything else is refused and never waited for.
@@ -123,7 +141,7 @@ impl Spot<'_> {
         let file =
             open_file(&self.grant.dir, self.within.as_os_str()).map_err(|error| Refusal::io(&self.path, error))?;
         let metadata = file.metadata().map_err(|error| Refusal::io(&self.path, error))?;
-        if metadata.is_file() { Ok(file) } else { Err(refused(&metadata)) }
+        if metadata.is_file() { self.is_open(file) } else { Err(refused(&metadata)) }
     }
 
     /// Its parent directory, opened, and its name there. With `make`, directories that are missing are made.
@@ -138,7 +156,13 @@ impl Spot<'_> {
         if make {
             self.grant.dir.create_dir_all(parent).map_err(failed)?;
         }
-        Ok((self.grant.dir.open_dir(parent).map_err(failed)?, name.to_owned()))
+        let parent = self.grant.dir.open_dir(parent).map_err(failed)?;
+        Ok((self.is_open(parent)?, name.to_owned()))
+    }
+
+    /// What was opened, unless it turned out to be closed: what was found may have become a link since.
+    fn is_open<T: Opened>(&self, opened: T) -> Result<T, Refusal> {
+        if self.closed.is(&opened) { Err(Refusal::Closed(self.path.display().to_string())) } else { Ok(opened) }
     }
 
     fn is_root(&self) -> bool {

@@ -21,6 +21,9 @@ pub enum Refusal {
         /// The granted directories.
         granted: String,
     },
+    /// It is where the daemon itself lives.
+    #[error("\"{0}\" is in the daemon's own home, which has its data and its secrets: no grant opens it")]
+    Closed(String),
     /// It is in a grant that does not allow this.
     #[error("\"{path}\" is in a directory that is granted without the capability to {}", word(*.capability))]
     Capability {

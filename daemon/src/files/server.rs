@@ -36,12 +36,12 @@ impl FileServer {
         Ok(Self { reach: Arc::new(reach), tools: Arc::new(table().map_err(io::Error::other)?) })
     }
 
-    /// A server over these grants, as yet without the lock of the kernel. What is wrong with a grant is told to `note`.
+    /// A server that was told this, as yet without the lock of the kernel. What is wrong with a grant is told to `note`.
     ///
     /// # Errors
     /// When the table of its tools is wrong.
-    pub fn over(grants: &[super::Grant], note: impl FnMut(&str)) -> io::Result<Self> {
-        Self::new(Reach::new(grants, note))
+    pub fn over(told: &super::Told, note: impl FnMut(&str)) -> io::Result<Self> {
+        Self::new(Reach::new(told, note))
     }
 
     /// Locks this thread, and those it starts from now on, into what the server can reach; see [`super::confine`].

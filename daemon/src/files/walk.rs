@@ -81,10 +81,12 @@ pub enum Ended {
 }
 
 /// Shows every entry below a directory with the directory it is in and its path from the first one, in order, until `seen`
-/// says that it is enough. `.git` is not gone into. A directory that cannot be read is passed over, but for the first.
+/// says that it is enough. `.git` is not gone into, nor what is not open. A directory that cannot be read is passed over, but
+/// for the first.
 pub fn walk(
     dir: Dir,
     stop: &Stop,
+    is_open: impl Fn(&Dir, &Path) -> bool,
     mut seen: impl FnMut(&Dir, &Entry, &Path) -> Result<bool, Refusal>,
 ) -> Result<Ended, Stopped> {
     let first = entries(&dir, stop)?;
@@ -105,7 +107,7 @@ pub fn walk(
             continue;
         }
         let Some((dir, _, _)) = levels.last() else { break };
-        if let Ok(below) = dir.open_dir(&entry.name) {
+        if let Some(below) = dir.open_dir(&entry.name).ok().filter(|below| is_open(below, &path)) {
             match entries(&below, stop) {
                 Ok(found) => levels.push((below, path, found.into_iter())),
                 Err(Stopped::Io(_)) => {}

@@ -1,7 +1,7 @@
 //! Checks of parameters that several methods share: what, where, and what next.
 
 use ropewalk_protocol::{
-    ErrorDetail, Part, ProjectId, RpcError, ThreadId,
+    ErrorDetail, Part, PolicySetParams, ProjectId, RpcError, ThreadId,
     limits::{IMAGE_BYTES, INPUT_PARTS, MAX_MESSAGE_BYTES, SCHEMA_BYTES, SCHEMA_LEVELS},
 };
 use serde_json::Value;
@@ -34,6 +34,19 @@ pub(super) fn listed_of(
         return Err(RpcError::not_found("project", id));
     }
     thread.map_or(Ok(()), |id| lookup::known_thread(daemon.engine.shared(), id))
+}
+
+/// What a rule is about: a source there is, where it names one. What else is wrong with it is the catalogue's to say.
+pub(super) fn source(daemon: &Daemon, params: &PolicySetParams) -> Result<(), RpcError> {
+    let (path, source) = match (&params.tool, &params.source) {
+        (Some(tool), None) => ("/tool/source", &tool.source),
+        (None, Some(source)) => ("/source", source),
+        _ => return Ok(()),
+    };
+    if source.is_empty() {
+        return Ok(());
+    }
+    Ok(daemon.catalogue.snapshot().check_source(path, source)?)
 }
 
 /// A title: 1 to 200 characters.

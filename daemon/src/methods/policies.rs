@@ -10,8 +10,9 @@ use crate::{catalogue::is_listed, dispatch::Call, page::PageQuery};
 /// `policy/set`
 ///
 /// # Errors
-/// `invalidParams`, `notFound` (project, thread), `conflict`, `unavailable`.
+/// `invalidParams` (a source that there is not, as well), `notFound` (project, thread), `conflict`, `unavailable`.
 pub async fn set(call: Call, params: PolicySetParams) -> Result<PolicyChanged, RpcError> {
+    check::source(&call.daemon, &params)?;
     let changed = call.daemon.catalogue.set_policy(caller(&call), PolicyOrigin::Owner, params).await?;
     call.daemon.engine.rule_changed(&changed.policy, Some(call.client.client_ref().client_name)).await;
     Ok(changed)

@@ -1,6 +1,6 @@
 //! `mcp/…`: servers that are added, and their reviews. For their owner alone: neither a model nor an app has a way to these.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use ropewalk_protocol::{
     Effect, ErrorDetail, Page, Policy, Removed, RpcError, Server, ServerAddParams, ServerAdded, ServerChanged,
@@ -12,6 +12,7 @@ use ropewalk_protocol::{
 use super::caller::caller;
 use crate::{
     catalogue::{ServerRecord, ShowServer},
+    daemon::LIST_MS,
     dispatch::Call,
     page::PageQuery,
     tools::mcp::Trouble,
@@ -27,7 +28,7 @@ pub async fn add(call: Call, params: ServerAddParams) -> Result<ServerAdded, Rpc
     let show: ShowServer = {
         let show = owned.show();
         // What is stored as the answer is said before anybody has spoken to the server.
-        Arc::new(move |record| Server { state: ServerState::Starting, reason: None, ..show(record) })
+        Arc::new(move |record| Server { state: ServerState::Starting, reason: None, since: None, ..show(record) })
     };
     let added = call.daemon.catalogue.add_server(caller(&call), params, show).await?;
     let id = added.server.server_id.clone();
@@ -77,8 +78,8 @@ pub async fn status(call: Call, params: ServerStatusParams) -> Result<ServerStat
         None => all(&call),
     };
     let standing = |record: Arc<ServerRecord>| {
-        let Server { server_id, state, reason, counts, .. } = owned.shown(&record);
-        ServerStanding { server_id, state, reason, counts }
+        let Server { server_id, state, since, reason, counts, .. } = owned.shown(&record);
+        ServerStanding { server_id, state, since, reason, counts }
     };
     Ok(ServerStatuses { items: meant.into_iter().map(standing).collect() })
 }
@@ -105,8 +106,17 @@ pub async fn update(call: Call, params: ServerUpdateParams) -> Result<ServerChan
 /// `notFound`; `unavailable` when the answer cannot be kept.
 pub async fn restart(call: Call, params: ServerRestartParams) -> Result<ServerChanged, RpcError> {
     let owned = call.daemon.owned.clone();
-    let record = owned.record(&params.server_id)?;
-    owned.restart(&record.server_id).await;
+    let id = owned.record(&params.server_id)?.server_id.clone();
+    // On a task of its own: it goes on when whoever asked is told that it is not there yet.
+    let restarting = tokio::spawn({
+        let owned = owned.clone();
+        async move { owned.restart(&id).await }
+    });
+    tokio::select! {
+        biased;
+        _ = restarting => {}
+        () = call.daemon.clock.sleep(Duration::from_millis(LIST_MS)) => {}
+    }
     let answer = ServerChanged { server: owned.shown(&*owned.record(&params.server_id)?), replayed: false };
     Ok(call.daemon.catalogue.note_answer(caller(&call), answer).await?)
 }

@@ -52,6 +52,8 @@ pub struct ChildCommand {
     pub environment: BTreeMap<String, String>,
     /// Where it runs; the root directory unless given.
     pub directory: Option<PathBuf>,
+    /// What it reads before anything else, for one of ours: what others shall not see in its arguments, or does not fit there.
+    pub first: Vec<u8>,
 }
 
 /// The pipes of a process.

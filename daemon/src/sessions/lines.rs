@@ -28,6 +28,7 @@ use tokio::{
 };
 
 use super::{
+    beginning::{Beginning, id_at},
     diagnostics::Diagnostics,
     reader::{Line, LineReader},
 };
@@ -159,12 +160,26 @@ async fn read_all<R: AsyncRead + Unpin>(
     parser: Parser,
     sender: mpsc::Sender<ServerJsonRpcMessage>,
 ) {
+    // Of a line that goes on: whether it has failed its call already.
+    let mut has_failed = None;
     loop {
         let messages = match reader.next().await {
             Line::Whole(line) => parser.messages(line),
-            Line::Oversized { head, tail } => {
+            Line::TooLong { head } => {
                 parser.diagnostics.oversized();
-                parser.failed_answer(head, tail, OVERSIZED).into_iter().collect()
+                let failed = parser.too_long(head);
+                has_failed = Some(failed.is_some());
+                failed.into_iter().collect()
+            }
+            Line::Oversized { head, tail } => {
+                let was_said = has_failed.take();
+                if was_said.is_none() {
+                    parser.diagnostics.oversized();
+                }
+                match was_said {
+                    Some(true) => Vec::new(),
+                    _ => parser.failed_answer(head, tail, OVERSIZED).into_iter().collect(),
+                }
             }
             Line::End => return,
         };
@@ -252,11 +267,22 @@ impl Parser {
 
     /// An error in the place of an answer that cannot be read, where it can be told what it answers.
     fn failed_answer(&self, head: &[u8], tail: &[u8], what: &str) -> Option<ServerJsonRpcMessage> {
-        let id = id_within(head).or_else(|| id_within(tail))?;
-        let (id, _) = self.take(&id)?;
-        let data = json!({ OURS: what });
-        let error = ErrorData::new(ErrorCode::INTERNAL_ERROR, "The answer cannot be read.", Some(data));
-        Some(ServerJsonRpcMessage::error(error, Some(id)))
+        let (id, _) = Beginning::of(head).id.and_then(|id| self.take(&id)).or_else(|| self.take(&last_id(tail)?))?;
+        Some(failed(id, what))
+    }
+
+    /// An error in the place of an answer that is too long already, and has not ended. One that says at its end what it answers
+    /// can only answer the one request there is; of several it is waited for to say which.
+    fn too_long(&self, head: &[u8]) -> Option<ServerJsonRpcMessage> {
+        let begun = Beginning::of(head);
+        if let Some(id) = &begun.id {
+            return self.take(id).map(|(id, _)| failed(id, OVERSIZED));
+        }
+        let mut awaited = self.awaited.lock().unwrap_or_else(PoisonError::into_inner);
+        // Only what is handed on as it is can be long.
+        let mut long = awaited.iter().filter(|(_, (_, reading))| *reading == Reading::Raw).map(|(key, _)| key.clone());
+        let only = long.next().filter(|_| begun.is_answer && long.next().is_none())?;
+        awaited.remove(&only).map(|(id, _)| failed(id, OVERSIZED))
     }
 
     fn take(&self, id: &str) -> Option<(RequestId, Reading)> {
@@ -281,11 +307,17 @@ fn key_of(id: &Value) -> String {
     id.as_str().map_or_else(|| id.to_string(), ToOwned::to_owned)
 }
 
-/// The id that stands in a part of a line which cannot be read as a whole.
-fn id_within(part: &[u8]) -> Option<String> {
-    let text = String::from_utf8_lossy(part);
-    let (_, rest) = text.split_once("\"id\"")?;
+fn failed(id: RequestId, what: &str) -> ServerJsonRpcMessage {
+    let data = json!({ OURS: what });
+    let error = ErrorData::new(ErrorCode::INTERNAL_ERROR, "The answer cannot be read.", Some(data));
+    ServerJsonRpcMessage::error(error, Some(id))
+}
+
+/// The last id in the end of a line. What a result has inside of itself comes before that of the message, where that is at the
+/// end at all.
+fn last_id(tail: &[u8]) -> Option<String> {
+    let text = String::from_utf8_lossy(tail);
+    let (_, rest) = text.rsplit_once("\"id\"")?;
     let rest = rest.trim_start().strip_prefix(':')?.trim_start();
-    let id: String = rest.trim_start_matches('"').chars().take_while(char::is_ascii_digit).collect();
-    (!id.is_empty()).then_some(id)
+    id_at(rest)
 }

@@ -49,6 +49,8 @@ pub struct ListedTool {
     pub annotations: Annotations,
     /// What rules and approvals bind to.
     pub digest: String,
+    /// Whether it can be called as a task only, which is not how calls are made here.
+    pub needs_task: bool,
     /// Why it cannot be used, where it cannot.
     pub quarantine: Option<String>,
 }
@@ -60,6 +62,8 @@ pub struct Listing {
     pub tools: Vec<ListedTool>,
     /// What is odd about the list as a whole.
     pub warnings: Vec<String>,
+    /// How many entries were not taken in: beyond the bounds, or without a name. What was not read at all counts as one.
+    pub ignored: u64,
 }
 
 impl Listing {
@@ -129,8 +133,9 @@ impl Pages {
     }
 
     fn tools(&mut self, tools: &[Value]) {
-        for tool in tools {
+        for (at, tool) in tools.iter().enumerate() {
             if self.read.tools.len() >= TOOLS {
+                self.read.ignored += (tools.len() - at) as u64;
                 self.warn(format!("there are more than {TOOLS} tools; the rest is ignored"));
                 return;
             }
@@ -142,7 +147,10 @@ impl Pages {
                     self.warn(warning);
                 }
                 Ok(tool) => self.read.tools.push(tool),
-                Err(why) => self.warn(format!("a tool without a usable name is ignored: {why}")),
+                Err(why) => {
+                    self.read.ignored += 1;
+                    self.warn(format!("a tool without a usable name is ignored: {why}"));
+                }
             }
         }
     }
@@ -154,7 +162,9 @@ impl Pages {
         }
     }
 
+    /// There is more, and it is not read.
     fn stop(&mut self, warning: impl Into<String>) -> Then {
+        self.read.ignored += 1;
         self.warn(warning);
         Then::Done
     }
@@ -181,7 +191,9 @@ fn tool_of(tool: &Value) -> Result<ListedTool, String> {
     // One character more than is allowed is enough to see that it is too long.
     let shown = first_characters(name, NAME_CHARACTERS + 1);
     let (input, output) = (fields.get("inputSchema"), fields.get("outputSchema").filter(|schema| !schema.is_null()));
+    let needs_task = fields.get("execution").and_then(|it| it.get("taskSupport")) == Some(&Value::from("required"));
     let problem = name_problem(name)
+        .or_else(|| needs_task.then(|| "it can be called as a task only, and no tasks are started here".to_owned()))
         .or_else(|| schema_problem("inputSchema", input))
         .or_else(|| output.and_then(|schema| schema_problem("outputSchema", Some(schema))));
     let annotations = fields.get("annotations").map(annotations_of).unwrap_or_default();
@@ -195,6 +207,7 @@ fn tool_of(tool: &Value) -> Result<ListedTool, String> {
         input_schema,
         output_schema,
         annotations,
+        needs_task,
         quarantine: problem,
     })
 }

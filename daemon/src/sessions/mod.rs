@@ -6,6 +6,7 @@
 //! A [`child`] is its process, ended as a group by our own [`keep`] mode, whatever becomes of the daemon; [`diagnostics`]
 //! has what it said beside the protocol.
 
+mod beginning;
 mod call;
 pub mod child;
 pub mod diagnostics;
@@ -31,5 +32,6 @@ pub use keep::keep;
 pub use launch::{How, Launch};
 pub use listing::{ListedTool, Listing};
 pub use session::{About, NotBegun, Session};
+pub use starting::WaitsFor;
 pub use supervised::{IDLE, Standing, Status, Trouble};
 pub use supervisor::{Sessions, TellsChange};

@@ -1,4 +1,5 @@
-//! Reads lines of bounded length: of one that is too long, both ends are kept to say whose answer it was.
+//! Reads lines of bounded length: that one is too long is said as soon as it is, and both its ends are kept to say whose answer
+//! it was.
 
 use tokio::io::{AsyncRead, AsyncReadExt};
 
@@ -15,6 +16,11 @@ const KEPT: usize = 1 << 20;
 pub enum Line<'a> {
     /// A whole line, without its end.
     Whole(&'a [u8]),
+    /// A line that has become too long, and goes on; its end comes as [`Line::Oversized`], if it comes.
+    TooLong {
+        /// How it began.
+        head: &'a [u8],
+    },
     /// A line that was skipped.
     Oversized {
         /// How it began.
@@ -37,6 +43,8 @@ pub struct LineReader<R> {
     searched: usize,
     head: Vec<u8>,
     tail: Vec<u8>,
+    /// Whether the line that is being read is too long, which was said.
+    is_skipping: bool,
     has_ended: bool,
 }
 
@@ -51,33 +59,37 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
             searched: 0,
             head: Vec::new(),
             tail: Vec::new(),
+            is_skipping: false,
             has_ended: false,
         }
     }
 
     /// The next line. What follows the last end of line is a line as well.
     pub async fn next(&mut self) -> Line<'_> {
-        let mut is_skipping = false;
         loop {
             if let Some(at) = memchr(&self.buffer[self.searched..]) {
                 let end = self.searched + at;
                 let start = std::mem::replace(&mut self.start, end + 1);
                 self.searched = self.start;
-                if is_skipping || end - start > self.limit {
-                    return self.skipped(start, end, is_skipping);
+                let was_said = std::mem::take(&mut self.is_skipping);
+                if was_said || end - start > self.limit {
+                    return self.skipped(start, end, was_said);
                 }
                 return Line::Whole(&self.buffer[start..end]);
             }
             self.searched = self.buffer.len();
             if self.buffer.len() - self.start > self.limit {
-                self.skip(is_skipping);
-                is_skipping = true;
+                let is_new = !self.is_skipping;
+                self.skip();
+                if is_new {
+                    return Line::TooLong { head: &self.head };
+                }
             }
             if self.has_ended || !self.fill().await {
                 self.has_ended = true;
                 let (start, end) = (self.start, self.buffer.len());
                 (self.start, self.searched) = (end, end);
-                return match (is_skipping, start == end) {
+                return match (std::mem::take(&mut self.is_skipping), start == end) {
                     (true, _) => self.skipped(start, end, true),
                     (false, true) => Line::End,
                     (false, false) => Line::Whole(&self.buffer[start..end]),
@@ -99,9 +111,9 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
     }
 
     /// Drops what there is of a line that is too long, but for its ends.
-    fn skip(&mut self, goes_on: bool) {
+    fn skip(&mut self) {
         let line = &self.buffer[self.start..];
-        if !goes_on {
+        if !std::mem::replace(&mut self.is_skipping, true) {
             self.head = line[..line.len().min(ENDS)].to_vec();
         }
         self.tail = line[line.len().saturating_sub(ENDS)..].to_vec();

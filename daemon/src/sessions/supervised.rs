@@ -8,32 +8,24 @@ use std::{
 
 use ropewalk_protocol::Timestamp;
 use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
 
 use super::{
     diagnostics::{Diagnostics, Remarks},
     launch::Launch,
     listing::Listing,
     session::Session,
-    starting,
-    supervisor::{LIST_PATIENCE, World},
+    starting::{self, Start, WaitsFor},
+    supervisor::World,
 };
 
-/// How long a session nobody uses is kept open (MCP-127).
-pub const IDLE: Duration = Duration::from_secs(300);
+mod living;
 
-/// How long a list of tools is good before a call (MCP-72).
-const LISTING_AGE_MS: u64 = 300_000;
+pub use living::IDLE;
 
 /// How long a server is left alone after it failed: at first, and at most. It doubles with each failure.
 const BACK_OFF: Duration = Duration::from_secs(1);
 const LONGEST_BACK_OFF: Duration = Duration::from_secs(60);
-
-/// How long is waited between two lists of a server that says all the time that its tools changed: at first, and at most.
-const LIST_AGAIN: Duration = Duration::from_secs(1);
-const LONGEST_LIST_AGAIN: Duration = Duration::from_secs(60);
-
-/// So many changes without a pause are worth telling.
-const RESTLESS: u32 = 4;
 
 /// Where a server stands.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -59,6 +51,10 @@ pub enum Standing {
 pub struct Status {
     /// Where it stands.
     pub standing: Standing,
+    /// Since when it stands there; none where it was never started.
+    pub since: Option<Timestamp>,
+    /// What is waited for, while it is starting.
+    pub waits_for: Option<WaitsFor>,
     /// Its tools as they were listed last, in this life of the daemon.
     pub listing: Option<Arc<Listing>>,
     /// The version of the protocol that was negotiated.
@@ -95,6 +91,12 @@ struct Inner {
     failures: u32,
     starts: u64,
     diagnostics: Diagnostics,
+    since: Option<Timestamp>,
+    waits_for: Option<WaitsFor>,
+    /// Ends the start that is under way.
+    starting: Option<CancellationToken>,
+    /// Nobody finds it any more, so nobody may start it.
+    is_retired: bool,
 }
 
 impl Supervised {
@@ -107,6 +109,8 @@ impl Supervised {
         let inner = self.inner();
         Status {
             standing: self.standing.borrow().clone(),
+            since: inner.since,
+            waits_for: inner.waits_for,
             listing: inner.listing.clone(),
             version: inner.version.clone(),
             starts: inner.starts,
@@ -126,11 +130,11 @@ impl Supervised {
             match self.look(launch, has_started) {
                 Look::Usable(session) => return Ok(session),
                 Look::Failed(reason) => return Err(Trouble { reason }),
-                Look::Start(former) => {
+                Look::Start(former, stop) => {
                     has_started = true;
                     let (this, launch) = (self.clone(), launch.clone());
                     // In a task of its own, so that a start is never half done because nobody waits for it.
-                    tokio::spawn(async move { this.start(launch, former).await });
+                    tokio::spawn(async move { this.start(launch, former, stop).await });
                 }
                 Look::Wait => {
                     if standing.wait_for(|standing| *standing != Standing::Starting).await.is_err() {
@@ -145,6 +149,9 @@ impl Supervised {
     /// Looks at where it stands, and claims the start if one is needed: there is never more than one (M47).
     fn look(&self, launch: &Launch, has_started: bool) -> Look {
         let mut inner = self.inner();
+        if inner.is_retired {
+            return Look::Failed("it was closed meanwhile".to_owned());
+        }
         let standing = self.standing.borrow().clone();
         let is_same = inner.launch.as_ref().is_some_and(|former| former.fingerprint == launch.fingerprint);
         match standing {
@@ -166,11 +173,15 @@ impl Supervised {
             inner.version = launch.version.clone();
         }
         inner.launch = Some(launch.clone());
-        self.standing.send_replace(Standing::Starting);
-        Look::Start(inner.session.take())
+        let stop = CancellationToken::new();
+        inner.starting = Some(stop.clone());
+        let former = inner.session.take();
+        inner.waits_for = former.as_ref().map(|_| WaitsFor::End);
+        self.stands(&mut inner, Standing::Starting);
+        Look::Start(former, stop)
     }
 
-    async fn start(self: Arc<Self>, launch: Launch, former: Option<Arc<Session>>) {
+    async fn start(self: Arc<Self>, launch: Launch, former: Option<Arc<Session>>, stop: CancellationToken) {
         self.tell();
         if let Some(former) = former {
             former.close().await;
@@ -182,25 +193,42 @@ impl Supervised {
             inner.starts += 1;
             inner.version.clone()
         };
-        let started = starting::start(&self.world, &launch, version, &diagnostics).await;
-        match started {
-            Ok((session, listing)) => self.is_ready(session, listing),
-            Err(reason) => {
-                // What was negotiated with another version of the server says nothing of this one.
-                self.inner().version = None;
-                self.failed(reason);
+        let now = |waits_for| {
+            self.inner().waits_for = Some(waits_for);
+            self.tell();
+        };
+        let start = Start { world: &self.world, launch: &launch, diagnostics: &diagnostics, stop: &stop, now: &now };
+        let started = starting::start(start, version).await;
+        let started = match started {
+            Ok((session, _)) if stop.is_cancelled() => {
+                session.close().await;
+                None
+            }
+            started => Some(started),
+        };
+        {
+            let mut inner = self.inner();
+            (inner.starting, inner.waits_for) = (None, None);
+            match started {
+                Some(Ok((session, listing))) => self.is_ready(inner, session, listing),
+                Some(Err(reason)) if !stop.is_cancelled() => {
+                    // What was negotiated with another version of the server says nothing of this one.
+                    inner.version = None;
+                    drop(inner);
+                    self.failed(reason);
+                }
+                _ => self.stands(&mut inner, Standing::Stopped),
             }
         }
         self.tell();
     }
 
-    fn is_ready(self: &Arc<Self>, session: Arc<Session>, listing: Arc<Listing>) {
-        let mut inner = self.inner();
+    fn is_ready(self: &Arc<Self>, mut inner: MutexGuard<'_, Inner>, session: Arc<Session>, listing: Arc<Listing>) {
         inner.version = Some(session.version().to_owned());
         inner.listing = Some(listing);
         inner.session = Some(session.clone());
         session.touch();
-        self.standing.send_replace(Standing::Ready);
+        self.stands(&mut inner, Standing::Ready);
         drop(inner);
         tokio::spawn(self.clone().watch_over(session.clone()));
         tokio::spawn(self.clone().keep_listed(session));
@@ -220,112 +248,27 @@ impl Supervised {
         inner.session = None;
         let pause_ms = u64::try_from(pause.as_millis()).unwrap_or(u64::MAX);
         let retry_at = self.world.clock.now().plus_millis(pause_ms);
-        self.standing.send_replace(Standing::Failed { reason, retry_at });
-    }
-
-    /// Notices the end of a session, and ends one that nobody uses.
-    async fn watch_over(self: Arc<Self>, session: Arc<Session>) {
-        loop {
-            let idle_ms = session.idle_since().map(|since| self.world.clock.now().millis_since(since));
-            let left = IDLE.saturating_sub(Duration::from_millis(idle_ms.unwrap_or(0)));
-            if left.is_zero() {
-                self.end_session(&session, Standing::Stopped).await;
-                return;
-            }
-            tokio::select! {
-                () = session.ended() => break,
-                () = self.world.clock.sleep(left) => {}
-            }
-            if !self.is_current(&session) {
-                return;
-            }
-        }
-        session.close().await;
-        // What it still answered counts.
-        session.settled().await;
-        if !self.is_current(&session) {
-            return;
-        }
-        let reason = session.exit().unwrap_or_else(|| "it closed the connection".to_owned());
-        if session.has_served() {
-            // It worked: it is started again by the next use, without a pause (M35).
-            let mut inner = self.inner();
-            inner.failures = 0;
-            inner.session = None;
-            drop(inner);
-            let retry_at = self.world.clock.now();
-            self.standing.send_replace(Standing::Failed { reason, retry_at });
-        } else {
-            self.failed(reason);
-        }
-        self.tell();
-    }
-
-    /// Lists anew whenever the server says that its tools changed: a change while a list is read makes the next one due
-    /// (M28), and a server that says it all the time is asked ever more rarely (M29).
-    async fn keep_listed(self: Arc<Self>, session: Arc<Session>) {
-        let mut changes = session.changes();
-        // What changed since the first list was begun is not in it.
-        let mut is_due = *changes.borrow_and_update() > 0;
-        let (mut pause, mut in_a_row) = (LIST_AGAIN, 0);
-        loop {
-            if !is_due {
-                tokio::select! {
-                    changed = changes.changed() => if changed.is_err() { return },
-                    () = session.ended() => return,
-                }
-            }
-            changes.mark_unchanged();
-            if !self.relist(&session).await {
-                return;
-            }
-            self.world.clock.sleep(pause).await;
-            is_due = changes.has_changed().unwrap_or(false);
-            (pause, in_a_row) =
-                if is_due { ((pause * 2).min(LONGEST_LIST_AGAIN), in_a_row + 1) } else { (LIST_AGAIN, 0) };
-            if in_a_row == RESTLESS {
-                tracing::warn!(server = %self.key, "this server says all the time that its tools changed; it is asked rarely");
-            }
-        }
-    }
-
-    /// Lists anew; false when the session is not the one in use any more.
-    async fn relist(&self, session: &Arc<Session>) -> bool {
-        if let Err(reason) = self.relist_now(session).await {
-            tracing::warn!(server = %self.key, %reason, "tools could not be listed anew");
-        }
-        self.is_current(session)
-    }
-
-    /// Lists anew.
-    ///
-    /// # Errors
-    /// What the server did instead, as a sentence.
-    pub async fn relist_now(&self, session: &Arc<Session>) -> Result<(), String> {
-        let listing = session.list(LIST_PATIENCE).await?;
-        if self.is_current(session) {
-            let former = self.inner().listing.replace(listing.clone());
-            if former != Some(listing) {
-                self.tell();
-            }
-        }
-        Ok(())
-    }
-
-    /// Has a list that is not too old for a call. A server that does not list is tried all the same.
-    pub async fn refresh(&self, session: &Arc<Session>) {
-        let (_, at) = session.listing();
-        if self.world.clock.now().millis_since(at) >= LISTING_AGE_MS {
-            self.relist(session).await;
-        }
+        self.stands(&mut inner, Standing::Failed { reason, retry_at });
     }
 
     /// Ends it, whatever it is doing; the next use starts it again.
     pub async fn close(&self) {
+        let starting = self.inner().starting.clone();
+        if let Some(starting) = starting {
+            starting.cancel();
+            // Nothing of it runs when this is over.
+            let _ = self.standing.subscribe().wait_for(|standing| *standing != Standing::Starting).await;
+        }
         let session = self.inner().session.clone();
         if let Some(session) = session {
             self.end_session(&session, Standing::Stopped).await;
         }
+    }
+
+    /// Ends it for good: whoever still has it finds that it was closed.
+    pub async fn retire(&self) {
+        self.inner().is_retired = true;
+        self.close().await;
     }
 
     async fn end_session(&self, session: &Arc<Session>, then: Standing) {
@@ -334,16 +277,26 @@ impl Supervised {
             let is_current = inner.session.as_ref().is_some_and(|current| Arc::ptr_eq(current, session));
             if is_current {
                 inner.session = None;
+                inner.waits_for = Some(WaitsFor::End);
                 // Nobody starts it before it is gone.
-                self.standing.send_replace(Standing::Starting);
+                self.stands(&mut inner, Standing::Starting);
             }
             is_current
         };
         session.close().await;
         if is_current {
-            self.standing.send_replace(then);
+            let mut inner = self.inner();
+            inner.waits_for = None;
+            self.stands(&mut inner, then);
+            drop(inner);
             self.tell();
         }
+    }
+
+    /// Notes where it stands from now on, before anybody else looks.
+    fn stands(&self, inner: &mut Inner, standing: Standing) {
+        inner.since = Some(self.world.clock.now());
+        self.standing.send_replace(standing);
     }
 
     fn is_current(&self, session: &Arc<Session>) -> bool {
@@ -362,6 +315,6 @@ impl Supervised {
 enum Look {
     Usable(Arc<Session>),
     Failed(String),
-    Start(Option<Arc<Session>>),
+    Start(Option<Arc<Session>>, CancellationToken),
     Wait,
 }

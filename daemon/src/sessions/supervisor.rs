@@ -94,8 +94,10 @@ impl Sessions {
 
     /// Ends a server and forgets what was known of it.
     pub async fn forget(&self, key: &str) {
-        self.close(key).await;
-        self.servers().remove(key);
+        let known = self.servers().remove(key);
+        if let Some(supervised) = known {
+            supervised.retire().await;
+        }
     }
 
     /// Forgets servers of which nothing is left but that they once ran: those whose key the function names.
@@ -109,7 +111,7 @@ impl Sessions {
     /// Ends all servers at once. Each is gone when this resolves.
     pub async fn close_all(&self) {
         let all: Vec<_> = self.servers().values().cloned().collect();
-        futures::future::join_all(all.iter().map(|supervised| supervised.close())).await;
+        futures::future::join_all(all.iter().map(|supervised| supervised.retire())).await;
     }
 
     fn known(&self, key: &str) -> Option<Arc<Supervised>> {

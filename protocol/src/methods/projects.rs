@@ -196,6 +196,10 @@ pub struct GrantAddParams {
 pub struct GrantChanged {
     /// The grant.
     pub grant: Grant,
+    /// What whoever granted it should know, as sentences: that it is the whole computer, the system itself, or has the
+    /// daemon's own home in it, which no grant opens.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warning: Option<String>,
     /// Whether this is the stored answer of an operation that was asked for before.
     pub replayed: bool,
 }

@@ -6,7 +6,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::methods;
-use crate::{Cursor, OperationId, Page, Removed, Revision, Server, ServerCounts, ServerId, ServerReview, ServerState};
+use crate::{
+    Cursor, OperationId, Page, Removed, Revision, Server, ServerCounts, ServerId, ServerReview, ServerState, Timestamp,
+};
 
 methods! {
     /// Add an MCP server that is a program on this computer, connect to it and list its tools. None of them can be used
@@ -21,7 +23,8 @@ methods! {
     /// Change what is named of a server. Its command stays: another command is another server. Of the servers that are part
     /// of the daemon only `enabled` can be changed.
     ServerUpdate = "mcp/server/update"(ServerUpdateParams) -> ServerChanged, ToDaemon, changes, Work;
-    /// Close a server and open it again.
+    /// Close a server and open it again. The answer says how it stands then; it is waited for, for 10 s at most. Those that are
+    /// part of the daemon are only closed, and opened by their next use.
     ServerRestart = "mcp/server/restart"(ServerRestartParams) -> ServerChanged, ToDaemon, changes, Work;
     /// Remove a server, with the values of its environment and every rule about it. Not one that is part of the daemon.
     ServerRemove = "mcp/server/remove"(ServerRemoveParams) -> Removed, ToDaemon, changes, Work;
@@ -130,6 +133,9 @@ pub struct ServerStanding {
     pub server_id: ServerId,
     /// How it stands.
     pub state: ServerState,
+    /// Since when, as in the server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<Timestamp>,
     /// Why, as in the server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,

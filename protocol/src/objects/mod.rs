@@ -1,24 +1,32 @@
 //! The things the wire speaks of, one file a noun.
 
+mod approval;
 mod endpoint;
 mod interaction;
 mod item;
+mod outcome;
 mod policy;
 mod project;
+mod question;
 mod run;
 mod server;
 mod thread;
 mod tool;
+mod waiting;
 
+pub use approval::*;
 pub use endpoint::*;
 pub use interaction::*;
 pub use item::*;
+pub use outcome::*;
 pub use policy::*;
 pub use project::*;
+pub use question::*;
 pub use run::*;
 pub use server::*;
 pub use thread::*;
 pub use tool::*;
+pub use waiting::*;
 
 /// An opaque position in a list: send it back to get the next page.
 pub type Cursor = String;

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{AccountId, Revision, ServerId, Transport};
+use crate::{AccountId, Revision, ServerId, Timestamp, Transport};
 
 /// A server whose tools runs can call: one of the two that are part of the daemon, or one the owner added.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -50,10 +50,14 @@ pub struct Server {
     pub sign_in: SignIn,
     /// How it stands.
     pub state: ServerState,
-    /// Why it stands so: `start_failed`, `start_timeout`, `no_usable_tool`, `review_needed`, …
+    /// Since when its connection stands so; absent where it was never opened since the daemon started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<Timestamp>,
+    /// Why it stands so: `start_failed`, `start_timeout`, `no_usable_tool`, `review_needed`, …; while it is starting, what is
+    /// waited for: `handshake`, `tools` or `closing`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Whose fault it is, with what was said, where anything was.
+    /// Whose fault it is, or who is waited for, with what was said, where anything was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub party: Option<String>,
     /// Its accounts; a server without sign-in has one.

@@ -15,7 +15,7 @@ const DOORS: &[(&str, &str, &str)] = &[
     ("InteractionBody::Input(InputRequest {", "daemon/src/engine/run/app_tools.rs", "asks a person for a model"),
     (
         "InteractionBody::Approval(Box::new(",
-        "daemon/src/engine/run/desk.rs",
+        "daemon/src/engine/run/desk/asking.rs",
         "asks a person whether a call may be made",
     ),
     ("servers.call(", "daemon/src/engine/run/server_call.rs", "gives a call to the servers"),

@@ -1728,6 +1728,10 @@ export interface GrantAddParams {
 export interface GrantChanged {
   /** The grant. */
   grant: Grant;
+  /**
+   * What whoever granted it should know, as sentences: that it is the whole computer, the system itself, or has the daemon's own home in it, which no grant opens.
+   */
+  warning?: string;
   /** Whether this is the stored answer of an operation that was asked for before. */
   replayed: boolean;
 }
@@ -2619,9 +2623,13 @@ export interface Server {
   signIn: SignIn;
   /** How it stands. */
   state: ServerState;
-  /** Why it stands so: `start_failed`, `start_timeout`, `no_usable_tool`, `review_needed`, … */
+  /** Since when its connection stands so; absent where it was never opened since the daemon started. */
+  since?: string;
+  /**
+   * Why it stands so: `start_failed`, `start_timeout`, `no_usable_tool`, `review_needed`, …; while it is starting, what is waited for: `handshake`, `tools` or `closing`.
+   */
   reason?: string;
-  /** Whose fault it is, with what was said, where anything was. */
+  /** Whose fault it is, or who is waited for, with what was said, where anything was. */
   party?: string;
   /** Its accounts; a server without sign-in has one. */
   accounts: Account[];
@@ -2774,6 +2782,8 @@ export interface ServerStanding {
   serverId: ServerId;
   /** How it stands. */
   state: ServerState;
+  /** Since when, as in the server. */
+  since?: string;
   /** Why, as in the server. */
   reason?: string;
   /** How many of its tools stand how. */
@@ -3337,7 +3347,7 @@ export interface DaemonMethods {
   "mcp/server/status": { params: ServerStatusParams; result: ServerStatuses };
   /** Change what is named of a server. Its command stays: another command is another server. Of the servers that are part of the daemon only `enabled` can be changed. */
   "mcp/server/update": { params: ServerUpdateParams; result: ServerChanged };
-  /** Close a server and open it again. */
+  /** Close a server and open it again. The answer says how it stands then; it is waited for, for 10 s at most. Those that are part of the daemon are only closed, and opened by their next use. */
   "mcp/server/restart": { params: ServerRestartParams; result: ServerChanged };
   /** Remove a server, with the values of its environment and every rule about it. Not one that is part of the daemon. */
   "mcp/server/remove": { params: ServerRemoveParams; result: Removed };
@@ -3393,7 +3403,7 @@ export type Notifications = DaemonNotifications & ClientNotifications;
 export const protocolVersion = 1 as const;
 
 /** The digest of the bundle these types were made from: what a daemon of the same version answers in its handshake. */
-export const schemaHash = "37e0822b1eabe568d7858fbc79f0abed655549c77f89054cec2b2190bc9bd04c" as const;
+export const schemaHash = "422f702bcabedf1aea93365735843c08c2d35b9a7f17f59e2fa2bdfa48a53d68" as const;
 
 /** The kinds of errors and their JSON-RPC codes. */
 export const errorCodes = {

@@ -1,6 +1,6 @@
 //! The command `conformance client`.
 
-use std::{fs, io, path::PathBuf, process::ExitCode, time::Duration};
+use std::{io, path::PathBuf, process::ExitCode, time::Duration};
 
 use clap::Args;
 
@@ -9,10 +9,9 @@ use super::{
     trial::{Trial, try_driver},
 };
 use crate::kit::{
-    daemon::Format,
-    known::KnownFailing,
+    command::{Format, UNUSABLE, ended, known, told},
     selection::Selection,
-    shell::{complain, interrupted, print},
+    shell::{interrupted, print},
 };
 
 /// What `conformance client` takes.
@@ -45,27 +44,15 @@ pub struct ClientArgs {
     pub list: bool,
 }
 
-/// A vector failed that is not listed, or passed though it is.
-const FAILED: u8 = 1;
-/// The vectors or the list of known failures cannot be used.
-const UNUSABLE: u8 = 2;
 /// The driver cannot be started.
 const NO_DRIVER: u8 = 3;
-/// Interrupted before every vector had its turn, as shells count it.
-const INTERRUPTED: u8 = 130;
 
 /// Plays the vectors and prints the report on stdout.
 ///
 /// Exits with 0 when all is as expected, 1 when a vector failed that is not listed or passed though it is, 2 when
 /// arguments, vectors or the list cannot be used, 3 when there is no such driver, and 130 when it was interrupted.
 pub async fn client(args: ClientArgs) -> ExitCode {
-    match run(args).await {
-        Ok(code) => code,
-        Err((code, error)) => {
-            complain(&error);
-            ExitCode::from(code)
-        }
-    }
+    told(run(args).await)
 }
 
 async fn run(args: ClientArgs) -> Result<ExitCode, (u8, io::Error)> {
@@ -84,28 +71,13 @@ async fn run(args: ClientArgs) -> Result<ExitCode, (u8, io::Error)> {
         }
         return Ok(ExitCode::SUCCESS);
     }
-    let known = known(args.known_failing.as_ref(), &library).map_err(|error| (UNUSABLE, error))?;
+    let names = library.vectors.iter().map(|vector| vector.name.as_str());
+    let known = known(args.known_failing.as_deref(), names).map_err(|error| (UNUSABLE, error))?;
     let patience = Duration::from_millis(args.patience_ms);
     let trial = Trial { driver: args.driver, only, known, jobs: args.jobs.into(), patience };
     startable(&trial.driver).await.map_err(|error| (NO_DRIVER, error))?;
     let report = try_driver(&library, &trial, interrupted()).await;
-    match args.report {
-        Format::Text => print(report.to_string().trim_end()),
-        Format::Json => print(&report.to_json().to_string()),
-    }
-    Ok(match (report.is_interrupted, report.is_as_expected()) {
-        (true, _) => ExitCode::from(INTERRUPTED),
-        (false, true) => ExitCode::SUCCESS,
-        (false, false) => ExitCode::from(FAILED),
-    })
-}
-
-/// The list of a file; the error names it.
-fn known(file: Option<&PathBuf>, library: &Library) -> io::Result<KnownFailing> {
-    let Some(file) = file else { return Ok(KnownFailing::default()) };
-    let names = library.vectors.iter().map(|vector| vector.name.as_str());
-    let listed = fs::read_to_string(file).and_then(|text| KnownFailing::read(&text, names).map_err(io::Error::other));
-    listed.map_err(|error| io::Error::other(format!("{}: {error}", file.display())))
+    Ok(ended(&report, args.report))
 }
 
 /// Whether the driver can be started at all, which would otherwise be the failure of every vector.

@@ -1,8 +1,8 @@
 //! The command `conformance daemon`.
 
-use std::{ffi::OsString, fs, io, path::PathBuf, process::ExitCode, time::Duration};
+use std::{ffi::OsString, io, path::PathBuf, process::ExitCode, time::Duration};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use super::{
     broken::Fault,
@@ -10,9 +10,9 @@ use super::{
     subject::{StartCommand, Subject},
 };
 use crate::kit::{
-    known::KnownFailing,
+    command::{Format, UNUSABLE, ended, known, told},
     selection::Selection,
-    shell::{complain, interrupted, print},
+    shell::{interrupted, print},
     vector::{Vectors, daemon_vectors},
 };
 
@@ -52,43 +52,19 @@ pub struct DaemonArgs {
     pub fault: Option<Fault>,
 }
 
-/// How a report is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    /// For people.
-    Text,
-    /// For programs.
-    Json,
-}
-
-/// Exit codes of the kit's commands: all as expected is 0.
-mod exit {
-    /// A vector failed that is not listed, or passed though it is.
-    pub(super) const FAILED: u8 = 1;
-    /// The arguments, the vectors or the list of known failures cannot be used.
-    pub(super) const UNUSABLE: u8 = 2;
-    /// There is no daemon to try.
-    pub(super) const NO_DAEMON: u8 = 3;
-    /// Interrupted before every vector had its turn, as shells count it.
-    pub(super) const INTERRUPTED: u8 = 130;
-}
+/// There is no daemon to try.
+const NO_DAEMON: u8 = 3;
 
 /// Plays the vectors and prints the report on stdout.
 ///
 /// Exits with 0 when all is as expected, 1 when a vector failed that is not listed or passed though it is, 2 when
 /// arguments, vectors or the list cannot be used, 3 when there is no daemon, and 130 when it was interrupted.
 pub async fn daemon(args: DaemonArgs) -> ExitCode {
-    match run(args).await {
-        Ok(code) => code,
-        Err((code, error)) => {
-            complain(&error);
-            ExitCode::from(code)
-        }
-    }
+    told(run(args).await)
 }
 
 async fn run(args: DaemonArgs) -> Result<ExitCode, (u8, io::Error)> {
-    let unusable = |error| (exit::UNUSABLE, error);
+    let unusable = |error| (UNUSABLE, error);
     let vectors = match &args.vectors {
         Some(folder) => Vectors::of_folder(folder),
         None => daemon_vectors().map_err(io::Error::other),
@@ -105,7 +81,7 @@ async fn run(args: DaemonArgs) -> Result<ExitCode, (u8, io::Error)> {
         return Ok(ExitCode::SUCCESS);
     }
     let names = vectors.iter().map(|vector| vector.name.as_str());
-    let known = known(args.known_failing.as_ref(), names).map_err(unusable)?;
+    let known = known(args.known_failing.as_deref(), names).map_err(unusable)?;
     let playing = Playing {
         subject: subject(&args),
         only,
@@ -113,23 +89,8 @@ async fn run(args: DaemonArgs) -> Result<ExitCode, (u8, io::Error)> {
         jobs: args.jobs.into(),
         patience: Duration::from_millis(args.patience_ms),
     };
-    let report = play(&vectors, &playing, interrupted()).await.map_err(|error| (exit::NO_DAEMON, error))?;
-    match args.report {
-        Format::Text => print(report.to_string().trim_end()),
-        Format::Json => print(&report.to_json().to_string()),
-    }
-    Ok(match (report.is_interrupted, report.is_as_expected()) {
-        (true, _) => ExitCode::from(exit::INTERRUPTED),
-        (false, true) => ExitCode::SUCCESS,
-        (false, false) => ExitCode::from(exit::FAILED),
-    })
-}
-
-/// The list of a file; the error names it.
-fn known<'a>(file: Option<&PathBuf>, names: impl Iterator<Item = &'a str>) -> io::Result<KnownFailing> {
-    let Some(file) = file else { return Ok(KnownFailing::default()) };
-    let listed = fs::read_to_string(file).and_then(|text| KnownFailing::read(&text, names).map_err(io::Error::other));
-    listed.map_err(|error| io::Error::other(format!("{}: {error}", file.display())))
+    let report = play(&vectors, &playing, interrupted()).await.map_err(|error| (NO_DAEMON, error))?;
+    Ok(ended(&report, args.report))
 }
 
 fn subject(args: &DaemonArgs) -> Subject {

@@ -17,6 +17,8 @@ mod subject;
 mod tests;
 
 pub use broken::Fault;
-pub use command::{DaemonArgs, Format, daemon};
+pub use command::{DaemonArgs, daemon};
+
+pub use super::command::Format;
 pub use runner::{Playing, play};
 pub use subject::{StartCommand, Subject};

@@ -112,11 +112,35 @@ async fn app_160_161_any_root_may_be_granted_and_grants_may_lie_within_each_othe
     let project = world.project("p").await;
     let home = tempfile::tempdir().unwrap();
     for path in [std::path::Path::new("/"), home.path()] {
-        world.catalogue.add_grant(client(), grant(&project, path, &[Capability::Read])).await.unwrap();
+        let added = world.catalogue.add_grant(client(), grant(&project, path, &[Capability::Read])).await.unwrap();
+        assert_eq!(added.warning.is_some(), path == std::path::Path::new("/"), "{:?}", added.warning);
     }
     let grants = world.catalogue.read_project(&project.project_id).unwrap().grants.unwrap();
     let mut paths: Vec<_> = grants.iter().map(|grant| std::path::PathBuf::from(&grant.path)).collect();
     paths.sort();
     assert_eq!(paths, ["/".into(), home.path().canonicalize().unwrap()]);
     assert!(grants.iter().all(|grant| !grant.name.is_empty()), "{grants:?}");
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn app_160_161_a_grant_of_the_system_or_of_where_the_daemon_lives_is_made_with_a_warning() {
+    let world = World::new().await;
+    let project = world.project("p").await;
+    let around = tempfile::tempdir().unwrap();
+    let around = around.path().canonicalize().unwrap();
+    let home = around.join("home");
+    std::fs::create_dir_all(home.join("logs")).unwrap();
+    world.catalogue.live_in(home.clone());
+    for (path, words) in [
+        ("/".into(), &["every file of this computer", "own home"][..]),
+        ("/dev".into(), &["the system itself"]),
+        (home.join("logs"), &["own home", "opens nothing"]),
+        (home.clone(), &["own home", "opens nothing"]),
+        (around.clone(), &["own home", "is in it"]),
+    ] {
+        let added = world.catalogue.add_grant(client(), grant(&project, &path, &[Capability::Read])).await.unwrap();
+        let warning = added.warning.unwrap();
+        assert!(words.iter().all(|word| warning.contains(word)), "{path:?}: {warning}");
+    }
 }

@@ -6,9 +6,11 @@ mod fakes;
 mod grants;
 mod policies;
 mod projects;
+mod reviewing_again;
 mod secrets;
 mod servers;
 mod settings;
+mod sources;
 mod writer;
 
 use std::{fmt::Debug, sync::Arc};

@@ -37,6 +37,7 @@ fn show() -> ShowServer {
         origins: Vec::new(),
         sign_in: SignIn::None,
         state: ServerState::Stopped,
+        since: None,
         reason: None,
         party: None,
         accounts: Vec::new(),
@@ -51,23 +52,23 @@ fn of<T: serde::de::DeserializeOwned>(value: Value) -> T {
 }
 
 impl World {
-    async fn add(&self, params: Value) -> Result<Server, Refusal> {
+    pub(super) async fn add(&self, params: Value) -> Result<Server, Refusal> {
         let params: ServerAddParams = of(params);
         Ok(self.catalogue.add_server(client(), params, show()).await?.server)
     }
 
-    async fn added(&self, name: &str) -> ServerId {
+    pub(super) async fn added(&self, name: &str) -> ServerId {
         self.add(json!({"command": "/bin/mcp", "name": name})).await.unwrap().server_id
     }
 
-    async fn update(&self, id: &ServerId, what: Value) -> Result<Server, Refusal> {
+    pub(super) async fn update(&self, id: &ServerId, what: Value) -> Result<Server, Refusal> {
         let mut what = what;
         what["serverId"] = json!(id);
         let params: ServerUpdateParams = of(what);
         Ok(self.catalogue.update_server(client(), params, show()).await?.server)
     }
 
-    async fn submit(&self, id: &ServerId, listing: &Listing, tools: &[&str]) -> Result<usize, Refusal> {
+    pub(super) async fn submit(&self, id: &ServerId, listing: &Listing, tools: &[&str]) -> Result<usize, Refusal> {
         let record = self.record(id);
         let digest = review(&record.reviewed(), Some(listing)).digest;
         let params: ServerReviewSubmitParams = of(json!({"serverId": id, "digest": digest, "tools": tools}));
@@ -75,7 +76,7 @@ impl World {
         Ok(self.catalogue.submit_review(client(), params, listing, show()).await?.1.len())
     }
 
-    fn record(&self, id: &ServerId) -> Arc<ServerRecord> {
+    pub(super) fn record(&self, id: &ServerId) -> Arc<ServerRecord> {
         self.catalogue.snapshot().servers[id].clone()
     }
 
@@ -174,7 +175,24 @@ async fn mcp_10_12_a_server_has_the_name_it_was_given_and_a_slug_of_its_own() {
         slugs.push(world.add(json!({"command": "/bin/mcp", "name": "Linear"})).await.unwrap().slug);
     }
     assert_eq!(slugs, ["linear", "linear2", "linear3"]);
-    assert_eq!(world.add(json!({"command": "x", "name": "app"})).await.unwrap().slug, "app2");
+    assert_eq!(world.add(json!({"command": "x", "name": "app!"})).await.unwrap().slug, "app2");
+}
+
+#[tokio::test]
+async fn app_21_no_server_is_called_like_a_part_of_the_daemon() {
+    let world = World::new().await;
+    for name in ["app", "App", " FILES ", "app tools", "File Tools"] {
+        let refused = refused(&world, json!({"command": "x", "name": name})).await;
+        assert_eq!(refused, ("/name".into(), "name_reserved".into()), "{name}");
+    }
+    let added = world.add(json!({"command": "/usr/bin/Files"})).await.unwrap();
+    assert_eq!(added.name, "Files (program)");
+    world.catalogue.name_server(&added.server_id, "App").await.unwrap();
+    let renamed = world.update(&added.server_id, json!({"name": "aPP"})).await.unwrap_err();
+    assert_eq!(
+        (world.record(&added.server_id).name.as_str(), reason(renamed).1.as_str()),
+        ("Files (program)", "name_reserved")
+    );
 }
 
 #[tokio::test]

@@ -135,8 +135,14 @@ async fn what_is_asked_cannot_steer_the_terminal() {
 #[test]
 fn a_call_that_nobody_can_be_asked_about_says_what_allows_it() {
     let (out, ..) = captured(false);
-    let said = nobody(&request(json!({}), ALL), "ropewalk", &out);
-    assert!(said.starts_with("declined ring_bell 6: there is no terminal to ask at; "), "{said}");
-    assert!(said.contains("`ropewalk policy set allow --tool client:demo/ring_bell`"), "{said}");
-    assert!(said.contains("`ropewalk run --unattended wait`"), "{said}");
+    let help = Help::of("ropewalk");
+    let said = || nobody(&request(json!({}), ALL), Some(&help), &out);
+    assert!(said().starts_with("nobody asked ring_bell 6: there is no terminal to ask at; "), "{}", said());
+    assert!(said().contains("`ropewalk policy set allow --tool client:demo/ring_bell`"), "{}", said());
+    assert!(said().contains("`ropewalk run --unattended wait`"), "{}", said());
+    help.is_about("The Moss".to_owned());
+    let whole = "`ropewalk policy set allow --tool client:demo/ring_bell --project 'The Moss'` allows it";
+    assert!(said().contains(whole), "{}", said());
+    let alone = nobody(&request(json!({}), ALL), None, &out);
+    assert_eq!(alone, "nobody asked ring_bell 6: there is no terminal to ask at");
 }

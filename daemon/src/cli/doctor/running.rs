@@ -5,10 +5,10 @@ use std::collections::HashSet;
 use ropewalk::{Client, Error};
 use ropewalk_protocol::{
     CheckResult, DaemonState, Difference, Endpoint, HealthState, IndexState, ListParams, Policy, PolicyListParams, Run,
-    RunStatus, SecretStore, Settings,
+    RunStatus, SecretStore, ServerListParams, Settings,
 };
 
-use super::Finding;
+use super::{Finding, servers};
 use crate::{
     cli::{
         endpoint::next_step,
@@ -50,6 +50,8 @@ async fn ask(client: &Client, test_endpoints: bool, context: &Context) -> Result
     let every_rule = PolicyListParams { limit: Some(RULES), ..PolicyListParams::default() };
     let rules = client.policies().list(every_rule).await?.items;
     findings.extend(idle_rules(&rules, context.environment.program()));
+    let known = client.servers().list(ServerListParams { cursor: None, limit: Some(1_000) }).await?.items;
+    findings.extend(servers::check(&known, context.environment.program()));
     if test_endpoints {
         for endpoint in endpoints.iter().filter(|endpoint| endpoint.enabled) {
             findings.push(tested(client, endpoint, context.environment.program()).await?);

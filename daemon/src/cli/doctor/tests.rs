@@ -140,3 +140,32 @@ fn what_a_check_found_is_a_problem_each_with_its_place_and_remedy() {
     assert_eq!(findings[0].message, "/home/logs/01/aa01.jsonl: the log is damaged at byte 7");
     assert_eq!(findings[0].fix.as_deref(), Some("put it back"));
 }
+
+#[test]
+fn servers_that_do_not_work_and_tools_out_of_use_are_named_with_what_helps() {
+    let server = |more: serde_json::Value| -> ropewalk_protocol::Server {
+        let mut all = serde_json::json!({
+            "serverId": "s-1", "slug": "notes", "name": "notes", "transport": "stdio", "builtin": false, "readOnly": false,
+            "removable": true, "enabled": true, "trusted": false, "privateNetwork": false, "origins": [], "signIn": "none",
+            "state": "ready", "accounts": [], "revision": 1,
+            "counts": {"approved": 1, "blocked": 0, "updates": 0, "new": 0, "missing": 0, "unusable": 0},
+        });
+        all.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        serde_json::from_value(all).unwrap()
+    };
+    let failed = serde_json::json!({"state": "failed", "party": "notes: its process ended with exit code 3."});
+    let odd = serde_json::json!({"counts": {"approved": 1, "blocked": 1, "updates": 0, "new": 0, "missing": 0, "unusable": 2}});
+    let findings = servers::check(&[server(failed.clone()), server(odd)], "ropewalk");
+    let expected = [("servers", State::Problem), ("servers", State::Warning), ("servers", State::Warning)];
+    assert_eq!(states(&findings), expected);
+    assert_eq!(findings[0].message, "notes: its process ended with exit code 3.");
+    assert!(findings[1].message.starts_with("1 tool of notes: out of use until they are reviewed"), "{findings:?}");
+    assert!(findings.iter().all(|finding| finding.fix.as_ref().unwrap().contains("ropewalk mcp ")), "{findings:?}");
+    let late = serde_json::json!({"state": "starting", "since": "2026-01-01T00:00:00.000Z", "reason": "handshake"});
+    assert_eq!(states(&servers::check(&[server(late)], "ropewalk")), [("servers", State::Warning)]);
+    let fine = servers::check(&[server(serde_json::json!({}))], "ropewalk");
+    assert_eq!(states(&fine), [("servers", State::Ok)]);
+    let mut off = failed;
+    off["enabled"] = false.into();
+    assert_eq!(servers::check(&[server(off)], "ropewalk")[0].state, State::Ok);
+}

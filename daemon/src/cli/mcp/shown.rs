@@ -1,6 +1,6 @@
 //! Servers and their tools, as a person reads them.
 
-use ropewalk_protocol::{ReviewTool, Server, ServerAdded, ServerReview, ServerState};
+use ropewalk_protocol::{ReviewTool, Server, ServerAdded, ServerReview, ServerState, Timestamp};
 
 use crate::cli::{
     failure::Exit,
@@ -19,21 +19,26 @@ const NAME_CHARACTERS: usize = 64;
 
 /// All of them, a line each.
 pub(super) fn listed(servers: &[Server]) -> String {
-    let row = |server: &Server| vec![server.name.clone(), state(server), command(server), notes(server).join(", ")];
+    let row = |server: &Server| vec![named(server), state(server), command(server), notes(server).join(", ")];
     table(&servers.iter().map(row).collect::<Vec<_>>()).trim_end().to_owned()
 }
 
 /// One of them, whole.
-pub(super) fn whole(server: &Server) -> String {
+pub(super) fn whole(server: &Server, program: &str) -> String {
     let mut lines = vec![
         format!("{} ({})", server.name, server.server_id),
         format!("state: {}", state(server)),
         format!("command: {}", command(server)),
     ];
+    if server.builtin {
+        lines.push(bundled(server, program));
+    }
     if let Some(names) = server.env_names.as_ref().filter(|names| !names.is_empty()) {
         lines.push(format!("environment: {}", names.join(" ")));
     }
-    lines.push(format!("tools: {}", notes(server).join(", ")));
+    if !server.builtin {
+        lines.push(format!("tools: {}", notes(server).join(", ")));
+    }
     if let Some(party) = &server.party {
         lines.push(party.clone());
     }
@@ -57,7 +62,10 @@ pub(super) fn standing(server: &Server, program: &str) -> String {
     let name = &server.name;
     match server.state {
         ServerState::Ready => format!("{name} is ready."),
-        ServerState::Starting => format!("It is starting; `{program} mcp review {name}` shows its tools."),
+        ServerState::Starting => format!(
+            "{name} is {}. `{program} mcp show {name}` says how far it has come, `{program} mcp review {name}` shows its tools.",
+            state(server)
+        ),
         ServerState::Stopped => format!("{name} is not running; the first use starts it."),
         ServerState::NeedsReview => {
             format!("{name} answers. None of its tools can be used yet; `{program} mcp review {name}` shows them.")
@@ -67,6 +75,16 @@ pub(super) fn standing(server: &Server, program: &str) -> String {
             server.party.as_deref().unwrap_or("It cannot be reached.")
         ),
     }
+}
+
+/// What there is to know of one that is part of the daemon, in place of a review.
+pub(super) fn bundled(server: &Server, program: &str) -> String {
+    let (name, id) = (&server.name, &server.server_id);
+    format!(
+        "{name} are part of the daemon: they cannot be changed or removed, and there is nothing to review. `{program} mcp disable \
+         {id}` switches them off, with `--project NAME` for one project; `{program} policy set deny --source {id}` and its \
+         like decide about calls."
+    )
 }
 
 /// What a script sees of it.
@@ -119,8 +137,24 @@ fn differences(tool: &ReviewTool) -> String {
     diff.iter().map(line).collect()
 }
 
+/// What a server is called, with the id by which commands and rules know one that is part of the daemon.
+fn named(server: &Server) -> String {
+    if server.builtin { format!("{} ({})", server.name, server.server_id) } else { server.name.clone() }
+}
+
 fn state(server: &Server) -> String {
-    if server.enabled { spelled(&server.state) } else { "switched off".to_owned() }
+    if !server.enabled {
+        return "switched off".to_owned();
+    }
+    let waits_for = match (server.state, server.reason.as_deref()) {
+        (ServerState::Starting, Some("handshake")) => "waits for its answer to the handshake",
+        (ServerState::Starting, Some("tools")) => "waits for the list of its tools",
+        (ServerState::Starting, Some("closing")) => "waits for the end of its former process",
+        _ => return spelled(&server.state),
+    };
+    let seconds = server.since.map(|since| Timestamp::now().millis_since(since) / 1_000);
+    let lasting = seconds.map(|seconds| format!(" for {seconds} s")).unwrap_or_default();
+    format!("{}{lasting}, {waits_for}", spelled(&server.state))
 }
 
 fn command(server: &Server) -> String {
@@ -146,6 +180,9 @@ fn notes(server: &Server) -> Vec<String> {
     ];
     let mut notes: Vec<String> =
         counted.iter().filter(|(count, _)| *count > 0).map(|(n, what)| format!("{n} {what}")).collect();
+    if server.builtin {
+        notes.push("nothing to review".to_owned());
+    }
     if server.trusted {
         notes.push("trusted".to_owned());
     }

@@ -78,7 +78,8 @@ fn a_list_has_a_line_for_each_and_what_waits_for_its_owner() {
     let text = listed(&[server(app), server(json!({})), server(json!({"enabled": false, "trusted": true}))]);
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(lines.len(), 3);
-    assert!(lines[0].contains("App tools") && lines[0].contains("part of the daemon"), "{text}");
+    assert!(lines[0].contains("App tools (s-1)") && lines[0].contains("part of the daemon"), "{text}");
+    assert!(lines[0].ends_with("nothing to review"), "{text}");
     assert!(lines[1].contains("node n.mjs") && lines[1].contains("1 blocked until you review them, 3 new"), "{text}");
     assert!(lines[2].contains("switched off") && lines[2].ends_with("trusted"), "{text}");
 }
@@ -111,6 +112,27 @@ fn a_server_that_failed_says_why_and_the_exit_code_too() {
 
 #[test]
 fn one_is_shown_with_names_of_its_variables_and_its_last_words() {
-    let text = whole(&server(json!({"stderrTail": "boom\n"})));
+    let text = whole(&server(json!({"stderrTail": "boom\n"})), "ropewalk");
     assert!(text.contains("environment: TOKEN") && text.ends_with("stderr:\nboom"), "{text}");
+}
+
+#[test]
+fn app_21_one_that_is_part_of_the_daemon_says_so_and_how_it_is_switched_off() {
+    let app = json!({"serverId": "app", "name": "App tools", "builtin": true, "readOnly": true, "command": null, "args": null});
+    let text = whole(&server(app), "ropewalk");
+    for part in ["App tools (app)", "state: ready", "nothing to review", "`ropewalk mcp disable app`", "--project NAME"]
+    {
+        assert!(text.contains(part), "{part} is not in\n{text}");
+    }
+    assert!(!text.contains("tools: "), "{text}");
+}
+
+#[test]
+fn m17_a_server_that_is_starting_says_for_how_long_and_what_is_waited_for() {
+    let since = ropewalk_protocol::Timestamp::now();
+    let text = standing(&server(json!({"state": "starting", "since": since, "reason": "handshake"})), "ropewalk");
+    assert!(
+        text.starts_with("notes is starting for ") && text.contains(" s, waits for its answer to the handshake."),
+        "{text}"
+    );
 }

@@ -102,3 +102,37 @@ fn a27_a_decision_that_is_none_is_refused_with_those_there_are() {
         assert!(Cli::try_parse_from(arguments.clone()).is_err(), "{:?}", arguments.collect::<Vec<_>>());
     }
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_source_may_be_named_by_the_name_of_a_server_and_one_that_there_is_not_is_refused() {
+    let bench = Bench::new().await;
+    let set = bench.run(&["policy", "set", "deny", "--source", "File tools"]).await;
+    assert!(set.stdout.starts_with("deny all of files everywhere"), "{}{}", set.stdout, set.stderr);
+    let set = bench.run(&["policy", "set", "ask", "--tool", "App tools/app_read"]).await;
+    assert!(set.stdout.starts_with("ask app/app_read everywhere"), "{}{}", set.stdout, set.stderr);
+    let listed = bench.run(&["policy", "list", "--source", "App tools"]).await;
+    assert_eq!(listed.stdout.lines().count(), 1, "{}", listed.stdout);
+    let refused = bench.run(&["policy", "set", "deny", "--source", "fils"]).await;
+    assert_eq!(refused.exit, Exit::FAILED, "{}", refused.stdout);
+    assert!(refused.stderr.contains("There is no source \"fils\". There are app, files"), "{}", refused.stderr);
+    bench.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn app_13_a_bundled_server_is_switched_off_and_on_for_a_project_by_its_id_or_name() {
+    let bench = Bench::new().await;
+    bench.run(&["project", "create", "Moss"]).await;
+    let off = bench.run(&["mcp", "disable", "files", "--project", "Moss"]).await;
+    assert_eq!(off.stdout, "Runs of Moss do not use File tools.\n", "{}", off.stderr);
+    let shown = bench.run(&["project", "show", "Moss", "--json"]).await;
+    assert!(shown.stdout.contains("\"enabled\":false"), "{}", shown.stdout);
+    let on = bench.run(&["mcp", "enable", "File tools", "--project", "Moss"]).await;
+    assert_eq!(on.stdout, "Runs of Moss may use File tools.\n", "{}", on.stderr);
+    let everywhere = bench.run(&["mcp", "disable", "app"]).await;
+    assert_eq!(everywhere.stdout, "Runs do not use App tools.\n", "{}", everywhere.stderr);
+    let listed = bench.run(&["mcp", "list"]).await;
+    assert!(listed.stdout.contains("App tools (app)") && listed.stdout.contains("switched off"), "{}", listed.stdout);
+    let review = bench.run(&["mcp", "review", "app"]).await;
+    assert!(review.stderr.contains("there is nothing to review"), "{}", review.stderr);
+    bench.end().await;
+}

@@ -253,6 +253,21 @@ async fn without_a_terminal_questions_are_declined_and_it_is_said() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn dyn_31_without_a_terminal_no_decision_is_made_up_and_what_allows_the_call_is_said() {
+    let bench = Bench::new().await;
+    bench.run(&["project", "create", "The Moss"]).await;
+    let done = bench.run(&["run", "--project", "The Moss", r#"call app_read {"resource":"Projects"}"#]).await;
+    assert_eq!(done.exit, Exit::DONE, "{}", done.stderr);
+    let hint = "policy set allow --tool app/app_read --project 'The Moss'` allows it from now on";
+    assert!(done.stderr.contains("nobody asked ") && done.stderr.contains(hint), "{}", done.stderr);
+    let thread = bench.run(&["threads"]).await.stdout.split_whitespace().next().unwrap().to_owned();
+    let told = bench.run(&["export", &thread, "--format", "json"]).await.stdout;
+    assert!(told.contains("Nobody is here who could be asked"), "{told}");
+    assert!(told.contains("Nobody refused it") && !told.contains("A person"), "{told}");
+    bench.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_endpoint_is_added_with_its_key_used_and_removed() {
     let bench = Bench::new().await;
     let add = ["endpoint", "add", "work", "--url", "https://api.example.com/v1", "--model", "big"];
@@ -348,7 +363,7 @@ async fn the_demo_ends_well_whether_or_not_somebody_can_be_asked() {
     assert_eq!(declined.exit, Exit::DONE);
     assert!(!declined.stdout.contains("ding-ding"));
     assert!(declined.stdout.contains("What next"));
-    assert!(declined.stderr.starts_with("declined ring_bell 6: there is no terminal"), "{}", declined.stderr);
+    assert!(declined.stderr.starts_with("nobody asked ring_bell 6: there is no terminal"), "{}", declined.stderr);
     assert!(declined.stdout.contains("demo --yes"), "{}", declined.stdout);
     assert!(!accepted.stdout.contains("demo --yes"), "{}", accepted.stdout);
 }

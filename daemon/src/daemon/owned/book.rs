@@ -30,13 +30,14 @@ impl OwnedServers {
             command: record.command.clone(),
             arguments: record.args.clone(),
             environment: self.environment_of(record)?,
-            directory: None,
+            ..ChildCommand::default()
         };
+        let fingerprint = digest(&(&command.command, &command.arguments, &command.environment));
         Some(Launch {
             key: key_of(&record.server_id),
             name: record.name.clone(),
-            fingerprint: digest(&(&command.command, &command.arguments, &command.environment)),
-            version: None,
+            version: self.version_of(&record.server_id, &fingerprint),
+            fingerprint,
             start_timeout_ms: START_MS,
             how: How::Child(command),
         })
@@ -78,6 +79,13 @@ impl ServerBook for OwnedServers {
     fn shared_key(&self, source: &str, _: &ProjectId) -> Option<String> {
         self.owned(source).map(|record| key_of(&record.server_id))
     }
+
+    fn negotiated(&self, source: &str, version: Option<&str>) {
+        let launch = self.owned(source).and_then(|record| self.launch_of(&record));
+        if let Some(Launch { fingerprint, .. }) = launch {
+            self.keep_version(&source.into(), fingerprint, version);
+        }
+    }
 }
 
 /// A list as reviews read it.
@@ -89,6 +97,7 @@ pub(super) fn converted(listing: &sessions::Listing) -> Listing {
         input_schema: Arc::clone(&tool.input_schema),
         output_schema: tool.output_schema.clone(),
         annotations: tool.annotations.clone(),
+        needs_task: tool.needs_task,
     };
-    Listing { tools: listing.tools.iter().map(tool).collect(), ignored: listing.warnings.len() as u64 }
+    Listing { tools: listing.tools.iter().map(tool).collect(), ignored: listing.ignored }
 }

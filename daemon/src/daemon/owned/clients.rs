@@ -7,8 +7,9 @@ use ropewalk_protocol::{ServerId, ServerState};
 
 use super::{OwnedServers, book::key_of};
 use crate::{
+    catalogue::{APP, FILES},
     daemon::ServerHub,
-    sessions::{Session, Standing},
+    sessions::{Session, Standing, Status, WaitsFor},
     tools::mcp::{Connection, Listing, ServerClients, Trouble},
 };
 
@@ -60,29 +61,71 @@ impl ServerClients for HubClients {
         async move { self.open(id).await.ok()?.server_name() }.boxed()
     }
 
+    /// Of one that is part of the daemon there may be several, and what is best among them counts: they differ in nothing but
+    /// whom they are for.
     fn connection(&self, id: &ServerId) -> Connection {
-        let Some(status) = self.hub.sessions().status(&key_of(id)) else { return Connection::default() };
-        let (state, trouble) = match status.standing {
-            Standing::Stopped => (ServerState::Stopped, None),
-            Standing::Starting => (ServerState::Starting, None),
-            Standing::Ready => (ServerState::Ready, None),
-            Standing::Failed { reason, .. } => (ServerState::Failed, Some(trouble(&reason))),
+        let status = match is_builtin(id) {
+            true => self.hub.statuses(id).into_iter().max_by_key(|status| (rank(&status.standing), status.since)),
+            false => self.hub.sessions().status(&key_of(id)),
         };
-        Connection { state: Some(state), trouble, stderr_tail: Some(status.remarks.stderr) }
+        status.map(connection_of).unwrap_or_default()
     }
 
     fn restart<'a>(&'a self, id: &'a ServerId) -> BoxFuture<'a, ()> {
         async move {
-            self.hub.sessions().forget(&key_of(id)).await;
-            // How it went is its state.
-            drop(self.open(id).await);
+            self.close(id).await;
+            // One that is part of the daemon is opened by its use, for whoever uses it.
+            if !is_builtin(id) {
+                // How it went is its state.
+                drop(self.open(id).await);
+            }
         }
         .boxed()
     }
 
     fn close<'a>(&'a self, id: &'a ServerId) -> BoxFuture<'a, ()> {
-        async move { self.hub.sessions().forget(&key_of(id)).await }.boxed()
+        async move {
+            match is_builtin(id) {
+                true => self.hub.close_source(id).await,
+                false => self.hub.sessions().forget(&key_of(id)).await,
+            }
+        }
+        .boxed()
     }
+}
+
+fn is_builtin(id: &ServerId) -> bool {
+    matches!(id.as_str(), APP | FILES)
+}
+
+const fn rank(standing: &Standing) -> u8 {
+    match standing {
+        Standing::Stopped => 0,
+        Standing::Failed { .. } => 1,
+        Standing::Starting => 2,
+        Standing::Ready => 3,
+    }
+}
+
+fn connection_of(status: Status) -> Connection {
+    let (state, trouble) = match status.standing {
+        Standing::Stopped => (ServerState::Stopped, None),
+        Standing::Starting => (ServerState::Starting, status.waits_for.map(waiting)),
+        Standing::Ready => (ServerState::Ready, None),
+        Standing::Failed { reason, .. } => (ServerState::Failed, Some(trouble(&reason))),
+    };
+    let stderr_tail = Some(status.remarks.stderr);
+    Connection { state: Some(state), since: status.since, trouble, stderr_tail }
+}
+
+/// What a server that is starting is waited for.
+fn waiting(waits_for: WaitsFor) -> Trouble {
+    let (reason, text) = match waits_for {
+        WaitsFor::End => ("closing", "its former process has not ended yet"),
+        WaitsFor::Handshake => ("handshake", "it runs, and has not answered the handshake (initialize) yet"),
+        WaitsFor::Tools => ("tools", "it has not listed its tools yet"),
+    };
+    Trouble { reason, text: format!("{text}.") }
 }
 
 /// The word of the wire for what a session says in a sentence.

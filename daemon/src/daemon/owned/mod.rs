@@ -5,6 +5,8 @@ mod book;
 mod clients;
 mod counted;
 mod shown;
+#[cfg(test)]
+mod tests;
 
 use std::{
     collections::BTreeMap,
@@ -37,6 +39,9 @@ pub struct OwnedServers {
     clients: OnceLock<Arc<dyn ServerClients>>,
     /// Values of environments: a server is started without waiting for the keeper of secrets.
     environments: Mutex<BTreeMap<ServerId, BTreeMap<String, String>>>,
+    /// The version of the protocol each program speaks, with what it was started with: one that is old is not asked again what
+    /// it speaks, which some never answer.
+    versions: Mutex<BTreeMap<ServerId, (String, String)>>,
     counted: Counted,
     /// What sessions listed, and the same as reviews read it.
     reviewed: Mutex<BTreeMap<ServerId, (sessions::Listing, Arc<Listing>)>>,
@@ -50,6 +55,7 @@ impl OwnedServers {
             clock,
             clients: OnceLock::new(),
             environments: Mutex::default(),
+            versions: Mutex::default(),
             counted: Counted::default(),
             reviewed: Mutex::default(),
         })
@@ -163,6 +169,7 @@ impl OwnedServers {
             Ok(_) => clients.close(id).await,
             Err(_) => {
                 self.environments().remove(id);
+                self.versions().remove(id);
                 self.counted.forget(id);
                 self.reviewed.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
                 clients.close(id).await;
@@ -192,6 +199,21 @@ impl OwnedServers {
     #[must_use]
     pub fn approved_tools(&self, record: &Arc<ServerRecord>, listing: Option<Arc<Listing>>) -> Arc<Vec<ServerTool>> {
         self.counted.of(record, listing).tools.clone()
+    }
+
+    fn version_of(&self, id: &ServerId, fingerprint: &str) -> Option<String> {
+        self.versions().get(id).filter(|(of, _)| of == fingerprint).map(|(_, version)| version.clone())
+    }
+
+    fn keep_version(&self, id: &ServerId, fingerprint: String, version: Option<&str>) {
+        match version {
+            Some(version) => drop(self.versions().insert(id.clone(), (fingerprint, version.to_owned()))),
+            None => drop(self.versions().remove(id)),
+        }
+    }
+
+    fn versions(&self) -> std::sync::MutexGuard<'_, BTreeMap<ServerId, (String, String)>> {
+        self.versions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn environments(&self) -> std::sync::MutexGuard<'_, BTreeMap<ServerId, BTreeMap<String, String>>> {

@@ -1,6 +1,6 @@
 //! A server as the wire shows it: what is kept of it, and how it stands.
 
-use ropewalk_protocol::{Account, AccountState, Server, ServerCounts, ServerState, SignIn};
+use ropewalk_protocol::{Account, AccountState, Server, ServerCounts, ServerState, SignIn, Timestamp};
 
 use super::OwnedServers;
 use crate::{
@@ -11,6 +11,7 @@ use crate::{
 /// How a server stands, with the reason and whose fault it is.
 struct Standing {
     state: ServerState,
+    since: Option<Timestamp>,
     reason: Option<String>,
     party: Option<String>,
 }
@@ -42,6 +43,7 @@ impl OwnedServers {
             origins: Vec::new(),
             sign_in: SignIn::None,
             state: standing.state,
+            since: standing.since,
             reason: standing.reason,
             party: standing.party,
             accounts: if builtin { Vec::new() } else { vec![account(record)] },
@@ -74,7 +76,7 @@ fn account(record: &ServerRecord) -> Account {
 }
 
 fn standing(record: &ServerRecord, connection: Connection, counts: &ServerCounts, has_listing: bool) -> Standing {
-    let Connection { state, trouble, .. } = connection;
+    let Connection { state, since, trouble, .. } = connection;
     let known =
         state.unwrap_or(if record.server_id.as_str() == APP { ServerState::Ready } else { ServerState::Stopped });
     let is_up = matches!(known, ServerState::Ready | ServerState::Stopped);
@@ -87,6 +89,7 @@ fn standing(record: &ServerRecord, connection: Connection, counts: &ServerCounts
     };
     Standing {
         state: if awaits_review { ServerState::NeedsReview } else { known },
+        since,
         reason: reason.map(ToOwned::to_owned),
         party: trouble.map(|trouble| format!("{}: {}", record.name, trouble.text)),
     }

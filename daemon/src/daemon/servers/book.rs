@@ -37,8 +37,11 @@ pub trait ServerBook: Send + Sync {
     /// Our own program, for a source that is a mode of it. Only the first word counts.
     fn our_binary(&self, _binary: &Path) {}
 
-    /// A source was started, and speaks this version of the protocol.
-    fn negotiated(&self, _source: &str, _version: &str) {}
+    /// Where the daemon lives, which is no server's business. Only the first word counts.
+    fn our_home(&self, _home: &Path) {}
+
+    /// A source speaks this version of the protocol, as far as is known now.
+    fn negotiated(&self, _source: &str, _version: Option<&str>) {}
 }
 
 /// No servers.

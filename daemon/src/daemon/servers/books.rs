@@ -58,7 +58,11 @@ impl ServerBook for Books {
         self.0.iter().for_each(|book| book.our_binary(binary));
     }
 
-    fn negotiated(&self, source: &str, version: &str) {
+    fn our_home(&self, home: &Path) {
+        self.0.iter().for_each(|book| book.our_home(home));
+    }
+
+    fn negotiated(&self, source: &str, version: Option<&str>) {
         if let Some(book) = self.with(source) {
             book.negotiated(source, version);
         }

@@ -1,7 +1,8 @@
 //! The file tools as a source of runs: a process of our own binary for what a project is granted, and none without grants.
 //!
-//! What a run may do with files is settled when a step of it begins: grants that change meanwhile are those of the next step,
-//! and the calls of the step under way stay with what they were made under (APP-168 to APP-170).
+//! What a run may do with files is settled when a step of it begins: grants that are added meanwhile are those of the next step,
+//! and the calls of the step under way stay with what they were made under (APP-168 to APP-170). What is taken back meanwhile
+//! is looked at again before each call: none is made with what nobody grants any more.
 
 use std::{
     collections::BTreeMap,
@@ -15,7 +16,7 @@ use serde_json::{Value, to_value};
 use super::ServerBook;
 use crate::{
     catalogue::Catalogue,
-    files::{self, Grant},
+    files::{self, Grant, Told},
     sessions::{ChildCommand, How, Launch, Listing},
     tools::{
         SourceDefault, ToolSpec,
@@ -47,6 +48,7 @@ const RUNS: usize = 1_024;
 pub struct FilesBook {
     catalogue: Arc<Catalogue>,
     binary: OnceLock<PathBuf>,
+    home: OnceLock<PathBuf>,
     settled: Mutex<BTreeMap<RunId, Vec<Grant>>>,
 }
 
@@ -54,7 +56,7 @@ impl FilesBook {
     /// The file tools over the grants of these documents. Without a binary to start there are none.
     #[must_use]
     pub fn new(catalogue: Arc<Catalogue>) -> Arc<Self> {
-        Arc::new(Self { catalogue, binary: OnceLock::new(), settled: Mutex::default() })
+        Arc::new(Self { catalogue, binary: OnceLock::new(), home: OnceLock::new(), settled: Mutex::default() })
     }
 
     /// What a project is granted now, in an order that does not depend on when.
@@ -86,6 +88,14 @@ fn key(project_id: &ProjectId, grants: &[Grant]) -> String {
     format!("{SOURCE}:{project_id}:{}", digest(&grants))
 }
 
+/// What the server is told before anything else, as a line.
+fn told(grants: Vec<Grant>, home: Option<&PathBuf>) -> Option<Vec<u8>> {
+    let told = Told { grants, closed: home.into_iter().cloned().collect() };
+    let mut line = serde_json::to_vec(&told).ok()?;
+    line.push(b'\n');
+    Some(line)
+}
+
 impl ServerBook for FilesBook {
     fn sources(&self, project_id: &ProjectId) -> Vec<String> {
         let is_there = self.binary.get().is_some() && self.is_used(project_id) && !self.granted(project_id).is_empty();
@@ -102,8 +112,9 @@ impl ServerBook for FilesBook {
     }
 
     fn launch(&self, _: &str, place: &Place) -> Option<Launch> {
-        let now = || self.granted(&place.project_id);
-        let grants = self.settled().get(&place.run_id).cloned().unwrap_or_else(now);
+        let now = self.granted(&place.project_id);
+        let settled = self.settled().get(&place.run_id).cloned();
+        let grants = settled.map_or_else(|| now.clone(), |settled| files::what_is_left(&settled, &now));
         let binary = self.binary.get().filter(|_| !grants.is_empty())?;
         Some(Launch {
             key: key(&place.project_id, &grants),
@@ -113,7 +124,8 @@ impl ServerBook for FilesBook {
             start_timeout_ms: START_MS,
             how: How::Child(ChildCommand {
                 command: binary.to_str()?.to_owned(),
-                arguments: vec!["files-server".to_owned(), serde_json::to_string(&grants).ok()?],
+                arguments: vec!["files-server".to_owned()],
+                first: told(grants, self.home.get())?,
                 ..ChildCommand::default()
             }),
         })
@@ -141,6 +153,11 @@ impl ServerBook for FilesBook {
     fn our_binary(&self, binary: &Path) {
         // There is one in a process.
         let _ = self.binary.set(binary.to_owned());
+    }
+
+    fn our_home(&self, home: &Path) {
+        // A daemon lives in one.
+        let _ = self.home.set(home.to_owned());
     }
 }
 

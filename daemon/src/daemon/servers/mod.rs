@@ -10,6 +10,7 @@ mod tests;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    path::Path,
     sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, Weak},
 };
 
@@ -25,7 +26,7 @@ pub use self::{
 use crate::{
     clock::Clock,
     engine::Engine,
-    sessions::{ChildSetup, Launch, Listing, Outgoing, Session, Sessions, Standing, results},
+    sessions::{ChildSetup, Launch, Listing, Outgoing, Session, Sessions, Standing, Status, results},
     tools::{
         CallFailure, SourceCall, SourceResult,
         schema::SchemaCache,
@@ -89,6 +90,11 @@ impl ServerHub {
         self.sessions.start_children_with(setup);
     }
 
+    /// Where the daemon lives. Only the first word counts.
+    pub fn live_in(&self, home: &Path) {
+        self.book().our_home(home);
+    }
+
     /// The sessions there are.
     #[must_use]
     pub const fn sessions(&self) -> &Sessions {
@@ -139,12 +145,29 @@ impl ServerHub {
     /// Keeps what a session listed.
     pub fn keep_listing(&self, source: &str, key: &str) {
         let Some(status) = self.sessions.status(key) else { return };
-        if let Some(version) = &status.version {
-            self.book().negotiated(source, version);
+        // What it speaks is known while it is there, and is unknown again when it could not be started with that.
+        if matches!(status.standing, Standing::Ready | Standing::Failed { .. }) {
+            self.book().negotiated(source, status.version.as_deref());
         }
         if let Some(listing) = status.listing {
             self.listed.lock().unwrap_or_else(PoisonError::into_inner).insert(source.to_owned(), listing);
         }
+    }
+
+    /// How the sessions of a source stand, where it has several: one for each project, or for each branch.
+    #[must_use]
+    pub fn statuses(&self, source: &str) -> Vec<Status> {
+        self.keys_of(source).iter().filter_map(|key| self.sessions.status(key)).collect()
+    }
+
+    /// Ends all sessions of a source. The next use opens another one.
+    pub async fn close_source(&self, source: &str) {
+        let keys = self.keys_of(source);
+        futures::future::join_all(keys.iter().map(|key| self.sessions.forget(key))).await;
+    }
+
+    fn keys_of(&self, source: &str) -> Vec<String> {
+        self.sources().iter().filter(|(_, of)| *of == source).map(|(key, _)| key.clone()).collect()
     }
 
     fn sources(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, String>> {
@@ -161,12 +184,20 @@ impl ServerHub {
         let source = call.tool.source.clone();
         let name = call.tool.source_name.clone();
         let unavailable = |code, reason| CallFailure::Unavailable { code, reason };
-        let launch = self.book().launch(&source, place);
-        let launch = launch.ok_or_else(|| unavailable("tool_gone", format!("{name} is not there any more.")))?;
-        let opened = self.open(&source, &launch).await;
-        let session =
-            opened.map_err(|reason| unavailable("server_offline", format!("{name} cannot be reached: {reason}.")))?;
-        self.sessions.refresh(&launch.key, &session).await;
+        let launched = || {
+            let launch = self.book().launch(&source, place);
+            launch.ok_or_else(|| unavailable("tool_gone", format!("{name} is not there any more.")))
+        };
+        let mut launch = launched()?;
+        let session = loop {
+            let session = self.opened(&source, &name, &launch).await?;
+            // What the session stands for may have been taken back while it was opened. Each round waits for a person.
+            let now = launched()?;
+            if now.key == launch.key {
+                break session;
+            }
+            launch = now;
+        };
         let (listing, _) = session.listing();
         self.is_as_it_was(&call, &listing)?;
         let outgoing = Outgoing {
@@ -180,6 +211,16 @@ impl ServerHub {
         let output = call.tool.output_schema.as_deref();
         let ready = output.and_then(|schema| self.schemas.ready(&format!("{} result", call.tool.digest), schema));
         results::result_of(&result, output.is_some(), ready.as_deref())
+    }
+
+    /// A session for a call, with a list that is not too old for one.
+    async fn opened(&self, source: &str, name: &str, launch: &Launch) -> Result<Arc<Session>, CallFailure> {
+        let session = self.open(source, launch).await.map_err(|reason| CallFailure::Unavailable {
+            code: "server_offline",
+            reason: format!("{name} cannot be reached: {reason}."),
+        })?;
+        self.sessions.refresh(&launch.key, &session).await;
+        Ok(session)
     }
 
     /// A call binds to what was shown when it was allowed: a tool that behaves differently by now is not called (K22). One

@@ -26,7 +26,7 @@ use crate::{
         },
     },
     sessions::{
-        Launch, Listing,
+        IDLE, Launch, Listing, Standing, Status,
         tests::{
             launch,
             scripted::{Does, Server, list_changed},
@@ -259,4 +259,25 @@ async fn app_123_calls_of_one_message_reach_their_server_one_after_another() {
     }
     life.asked().await.ends("Done.");
     life.ended(&thread, &run).await;
+}
+
+#[tokio::test]
+async fn app_8_the_session_of_a_branch_is_forgotten_once_nobody_uses_it() {
+    let (mut life, person) = (Life::first().await, Person::new("in-A"));
+    let rule = serde_json::from_value(json!({ "level": "global", "source": "app", "decision": "allow" })).unwrap();
+    let caller = Caller { client: None, operation: None };
+    life.daemon.catalogue.set_policy(caller, PolicyOrigin::Owner, rule).await.unwrap();
+    for _ in 0..3 {
+        let thread = life.start(&person, Vec::new()).await;
+        let run = begin(&thread, "go").await;
+        life.asked().await.calls(&[("mcp_app__app_read", "{\"resource\":\"Projects\"}")]);
+        life.asked().await.ends("Done.");
+        life.ended(&thread, &run).await;
+        assert_eq!(call_ends(&thread).await, [json!(["completed", null, "done"])]);
+        assert_eq!(life.daemon.servers.statuses("app").len(), 1, "those of other branches are forgotten");
+        life.passes(IDLE).await;
+        let servers = life.daemon.servers.clone();
+        let is_closed = |status: &Status| status.standing == Standing::Stopped;
+        until("it is closed", || servers.statuses("app").iter().all(is_closed)).await;
+    }
 }

@@ -3,11 +3,9 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ropewalk_protocol::{
-    ApprovalAnswer, ApprovalRequest, BlobRef, By, ByKind, CallDecision, CallId, DecidedVia, Decision, DecisionScope,
-    EffectiveLevel, InteractionBody, InteractionId, InteractionKind, Outcome, Patch, PolicyDecision, PolicyLevel,
-    PolicyOrigin, PolicySetParams, ProjectId, SourceKind, Unattended, limits,
+    ApprovalAnswer, BlobRef, By, ByKind, CallDecision, CallId, DecidedVia, Decision, Outcome, PolicyDecision,
+    ProjectId, SourceKind, Unattended, limits,
 };
-use serde_json::Value;
 
 use super::{
     app_tools::AppSource,
@@ -18,12 +16,9 @@ use super::{
     room,
     server_call::ServerSource,
     toolbox::{self, Toolbox},
-    waiting::{self, Asking, Now},
 };
 use crate::{
-    catalogue::Caller,
-    domain::{Refusals, World},
-    engine::live::Claim,
+    domain::Refusals,
     tools::{
         CallFailure, Effective, Schema, ToolSource, ToolSpec, ask_user,
         mcp::without_patterns,
@@ -32,6 +27,8 @@ use crate::{
         tool_search::is_tool_search,
     },
 };
+
+mod asking;
 
 /// The desk of one call.
 pub struct RunDesk<'a> {
@@ -120,142 +117,6 @@ impl<'a> RunDesk<'a> {
 
     fn rules(&self) -> Arc<RuleSet> {
         self.reporter.shared().rules_of(&self.project_id, self.reporter.thread().id())
-    }
-
-    /// What the rules make of an open approval now, and until when.
-    fn by_rules(&self, tool: &ToolSpec) -> Now {
-        let until = self.rules().next_expiry(tool.identity(), self.reporter.shared().clock.now());
-        Now { claim: self.claim_by_rules(tool), until }
-    }
-
-    /// What the rules make of an open approval: nothing, a release, or a refusal.
-    fn claim_by_rules(&self, tool: &ToolSpec) -> Option<Claim> {
-        let effective = self.effective_now(tool);
-        let outcome = match effective.decision {
-            PolicyDecision::Ask => return None,
-            PolicyDecision::Allow => Outcome::Answered,
-            PolicyDecision::Deny => Outcome::Declined,
-        };
-        let answer = (outcome == Outcome::Answered).then(|| serde_json::json!({ "decision": Decision::Accept }));
-        let by = By { policy_id: effective.policy_id, ..By::of(ByKind::Policy) };
-        Some(Claim { outcome, by, at: self.reporter.shared().clock.now(), answer, error: None })
-    }
-
-    async fn ask(&self, ask: &Ask<'_>) -> Result<(InteractionId, Claim), CallFailure> {
-        let reporter = self.reporter;
-        let request = self.request(ask);
-        let body = move |id: &InteractionId, expires_at| {
-            InteractionBody::Approval(Box::new(ApprovalRequest { interaction_id: id.clone(), expires_at, ..request }))
-        };
-        let asking = Asking {
-            id: reporter.shared().next_id().into(),
-            body: Box::new(body),
-            kind: InteractionKind::Approval,
-            call_id: ask.call.call_id.clone(),
-            owner: None,
-            lifetime_ms: reporter.shared().catalogue.snapshot().settings.approval_ms,
-            silence_ms: None,
-        };
-        let (call_id, digest) = (ask.call.call_id.clone(), ask.digest.to_owned());
-        let is_another = self.before.shown.as_ref().is_some_and(|shown| *shown != digest);
-        reporter.stage(move |turn, run_id| {
-            // An approval that outlived its daemon counts for what was shown, which may not be what would be called now (K22).
-            if is_another {
-                turn.change.void_approval(&call_id);
-            }
-            turn.change.show_call(run_id, &call_id, digest);
-        });
-        let cancelled = |_| CallFailure::Cancelled { sent: false };
-        let waiting = waiting::open(reporter, asking).await.map_err(cancelled)?;
-        let (id, opened_at) = (waiting.id.clone(), waiting.opened_at);
-        let by_rules = || self.by_rules(ask.tool);
-        let claim = waiting.person(reporter, self.unattended, by_rules).await.map_err(cancelled)?;
-        *self.approval_ms.lock().unwrap_or_else(PoisonError::into_inner) = Some(claim.at.millis_since(opened_at));
-        let settled = id.clone();
-        reporter.stage(move |turn, _| turn.settle_claimed(&settled));
-        Ok((id, claim))
-    }
-
-    fn request(&self, ask: &Ask<'_>) -> ApprovalRequest {
-        let choices = policy::choices(ask.tool.identity(), &self.rules(), self.asking(), false);
-        ApprovalRequest {
-            interaction_id: "".into(),
-            thread_id: self.reporter.thread().id().clone(),
-            run_id: self.reporter.run_id().clone(),
-            call_id: ask.call.call_id.clone(),
-            attempt: 1,
-            tool: ask.tool.to_approval(),
-            arguments: Some(Value::Object(ask.arguments.clone())),
-            original_arguments: ask.original.cloned().map(Value::Object),
-            connection: None,
-            change: None,
-            index: ask.call.index,
-            total: ask.call.total,
-            summary: ask.summary.to_owned(),
-            choices,
-            path: Vec::new(),
-            expires_at: None,
-        }
-    }
-
-    /// Turns a decision that is to be remembered into a rule, durable before the settlement that used it.
-    async fn remember(&self, tool: &ToolSpec, answer: &ApprovalAnswer, by: &By) -> Result<(), CallFailure> {
-        let level = match (answer.decision, answer.scope.unwrap_or_default()) {
-            (Decision::AcceptForSession, _) => PolicyLevel::Thread,
-            (Decision::AcceptAlways, DecisionScope::Project) => PolicyLevel::Project,
-            (Decision::AcceptAlways, DecisionScope::Global) => PolicyLevel::Global,
-            (Decision::Accept | Decision::Decline | Decision::Cancel, _) => return Ok(()),
-        };
-        let key = policy::remembered_key(tool.identity(), &self.rules(), self.asking(), level);
-        let params = PolicySetParams {
-            level,
-            project_id: (level == PolicyLevel::Project).then(|| self.project_id.clone()),
-            thread_id: (level == PolicyLevel::Thread).then(|| self.reporter.thread().id().clone()),
-            tool: Some(key.tool),
-            source: None,
-            principal: key.principal,
-            connection: key.connection,
-            decision: PolicyDecision::Allow,
-            timeout_ms: Patch::Keep,
-            max_calls_per_run: None,
-            expires_at: None,
-            operation_id: None,
-            expected_revision: None,
-        };
-        let client = by.client_name.clone().zip(by.instance_id.clone());
-        let client = client.map(|(client_name, instance_id)| ropewalk_protocol::ClientRef { client_name, instance_id });
-        let caller = Caller { client, operation: None };
-        let set = self.reporter.shared().catalogue.set_policy(caller, PolicyOrigin::Approval, params).await;
-        match set {
-            Ok(changed) => {
-                let engine = &self.reporter.thread().inner.engine;
-                engine.rule_changed(&changed.policy, by.client_name.clone()).await;
-            }
-            // The person said yes to this call at least; that the rule could not be kept is for the log.
-            Err(refusal) => tracing::warn!(%refusal, "a decision could not be remembered"),
-        }
-        Ok(())
-    }
-
-    fn decision(word: &str, via: DecidedVia, id: InteractionId, claim: &Claim, note: Option<String>) -> CallDecision {
-        let by = (via == DecidedVia::Person).then(|| claim.by.clone());
-        CallDecision {
-            decision: word.to_owned(),
-            via,
-            interaction_id: Some(id),
-            policy_id: claim.by.policy_id.clone(),
-            by,
-            note,
-        }
-    }
-
-    fn refused_by_rule(&self, tool: &ToolSpec, id: InteractionId, claim: &Claim) -> Refused {
-        let decision = Self::decision(DENY, DecidedVia::Policy, id, claim, None);
-        let level = match self.effective_now(tool).level {
-            EffectiveLevel::Default => EffectiveLevel::Thread,
-            level => level,
-        };
-        Refused { decision: Some(decision), failure: CallFailure::ToolDenied { level } }
     }
 }
 

@@ -15,7 +15,7 @@ use ropewalk_protocol::Capability;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::files::{FileServer, Grant};
+use crate::files::{FileServer, Grant, Told};
 
 pub const LIMIT: Duration = Duration::from_secs(20);
 
@@ -69,12 +69,21 @@ impl Ground {
     }
 }
 
+/// What a server is told of grants, and of nothing that is closed.
+pub fn told(grants: &[Grant]) -> Told {
+    Told { grants: grants.to_vec(), closed: Vec::new() }
+}
+
 /// A stock client.
 pub struct Client(pub RunningService<RoleClient, ()>);
 
 impl Client {
     pub async fn of(grants: &[Grant]) -> Self {
-        let server = FileServer::over(grants, |_| ()).unwrap();
+        Self::told(&told(grants)).await
+    }
+
+    pub async fn told(told: &Told) -> Self {
+        let server = FileServer::over(told, |_| ()).unwrap();
         let (ours, theirs) = tokio::io::duplex(1 << 16);
         tokio::spawn(async move {
             if let Ok(running) = server.serve(theirs).await {

@@ -6,6 +6,7 @@ use ropewalk_protocol::Capability;
 use serde_json::json;
 
 use super::bench::{Client, Ground, every_tool};
+use crate::files::Told;
 
 async fn assert_all_refused(ground: &Ground, client: &Client, path: &Path, word: &str) {
     for (tool, arguments) in every_tool(path) {
@@ -156,4 +157,34 @@ async fn app_166_a_grant_inside_another_adds_to_it() {
     client.text("edit_file", edit).await;
     client.refusal("write_file", json!({ "path": ground.at("new.txt"), "content": "x" })).await;
     assert_eq!(ground.names_inside(), ["below", "note.txt"]);
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn app_162_where_the_daemon_lives_is_closed_whatever_is_granted() {
+    use std::os::unix::fs::symlink;
+
+    let ground = Ground::new();
+    let home = ground.inside.join("home");
+    fs::create_dir(&home).unwrap();
+    fs::write(home.join("secrets"), "secret").unwrap();
+    symlink(&home, ground.inside.join("link")).unwrap();
+    let within = crate::files::Grant { path: home.display().to_string(), ..ground.all().remove(0) };
+    for grants in [ground.all(), vec![within]] {
+        let closed = vec![home.clone()];
+        let client = Client::told(&Told { grants: grants.clone(), closed }).await;
+        for path in ["home/secrets", "home/made/deep.txt", "link/secrets", "home/../link/secrets"] {
+            for (tool, arguments) in every_tool(&ground.inside.join(path)) {
+                let why = client.refusal(tool, arguments).await;
+                assert!(why.contains("the daemon's own home"), "{tool} {path}: {why}");
+            }
+        }
+        assert_eq!(fs::read_to_string(home.join("secrets")).unwrap(), "secret");
+        assert_eq!(fs::read_dir(&home).unwrap().count(), 1);
+    }
+    let client = Client::told(&Told { grants: ground.all(), closed: vec![home] }).await;
+    let found = client.data("find_files", json!({ "path": ground.inside, "pattern": "*" })).await;
+    assert_eq!(found["paths"], json!([ground.at("note.txt")]), "what looks below passes it over");
+    let lines = client.data("grep_files", json!({ "path": ground.inside, "pattern": "secret" })).await;
+    assert_eq!(lines["matches"], json!([]));
 }

@@ -2,6 +2,7 @@
 
 mod bench;
 mod boundary;
+mod left;
 mod process;
 mod race;
 mod reading;

@@ -4,13 +4,13 @@
 
 use std::{fs, thread};
 
-use super::bench::Ground;
+use super::bench::{Ground, told};
 use crate::files::FileServer;
 
 #[test]
 fn app_162_a_thread_that_is_locked_in_can_reach_nothing_but_its_grants() {
     let ground = Ground::new();
-    let server = FileServer::over(&ground.all(), |_| ()).unwrap();
+    let server = FileServer::over(&told(&ground.all()), |_| ()).unwrap();
     let (inside, outside) = (ground.inside.clone(), ground.outside.join("secret.txt"));
     let locked = thread::spawn(move || {
         let wholly = server.confine().unwrap();

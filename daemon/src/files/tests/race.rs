@@ -17,8 +17,8 @@ use ropewalk_protocol::Capability;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use serde_json::json;
 
-use super::bench::{Client, Ground};
-use crate::files::reach::Reach;
+use super::bench::{Client, Ground, told};
+use crate::files::{Told, reach::Reach};
 
 /// Until both the directory and the link have been met this often.
 const MEETINGS: u32 = 20;
@@ -76,7 +76,7 @@ fn app_165_what_is_swapped_between_the_look_and_the_use_never_leads_outside() {
     let (place, aside) = (ground.inside.join("place"), ground.inside.join("aside"));
     fs::create_dir(&place).unwrap();
     fs::write(place.join("secret.txt"), "mine").unwrap();
-    let reach = Reach::new(&ground.all(), |_| ());
+    let reach = Reach::new(&told(&ground.all()), |_| ());
     let both = [Capability::Read, Capability::Write];
     let found = |name: &str| reach.find(place.join(name).to_str().unwrap(), &both).unwrap();
     let (file, fresh, directory) = (found("secret.txt"), found("made/deep.txt"), found(""));
@@ -92,5 +92,27 @@ fn app_165_what_is_swapped_between_the_look_and_the_use_never_leads_outside() {
         fs::rename(&aside, &place).unwrap();
     }
     ground.assert_nothing_happened_outside();
+    file.file().unwrap();
+}
+
+#[test]
+fn app_162_what_is_swapped_between_the_look_and_the_use_never_leads_to_where_the_daemon_lives() {
+    let ground = Ground::new();
+    let (place, aside, home) = (ground.inside.join("place"), ground.inside.join("aside"), ground.inside.join("home"));
+    for directory in [&place, &home] {
+        fs::create_dir(directory).unwrap();
+        fs::write(directory.join("secret.txt"), "mine").unwrap();
+    }
+    let reach = Reach::new(&Told { grants: ground.all(), closed: vec![home.clone()] }, |_| ());
+    let both = [Capability::Read, Capability::Write];
+    let found = |name: &str| reach.find(place.join(name).to_str().unwrap(), &both).unwrap();
+    let (file, directory) = (found("secret.txt"), found(""));
+    fs::rename(&place, &aside).unwrap();
+    symlink("home", &place).unwrap();
+    file.file().unwrap_err();
+    file.parent(false).unwrap_err();
+    directory.dir().unwrap_err();
+    fs::remove_file(&place).unwrap();
+    fs::rename(&aside, &place).unwrap();
     file.file().unwrap();
 }

@@ -126,11 +126,36 @@ fn a_search_ends_where_it_is_when_its_call_is_taken_back() {
     let dir = Dir::open_ambient_dir(&ground.inside, ambient_authority()).unwrap();
     let stop = Stop::default();
     let mut seen = 0;
-    let ended = walk(dir, &stop, |_, _, _| {
-        seen += 1;
-        stop.0.cancel();
-        Ok(true)
-    });
+    let ended = walk(
+        dir,
+        &stop,
+        |_, _| true,
+        |_, _, _| {
+            seen += 1;
+            stop.0.cancel();
+            Ok(true)
+        },
+    );
     assert!(matches!(ended, Err(Stopped::Refused(Refusal::Cancelled))), "{ended:?}");
     assert_eq!(seen, 1);
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn app_165_a_name_cannot_end_its_line_and_look_like_another_file() {
+    let ground = Ground::new();
+    for name in ["plain.txt", "\"quoted", "turned\u{202e}txt"] {
+        fs::write(ground.inside.join(name), "text").unwrap();
+    }
+    fs::write(ground.inside.join("a.txt (3 bytes)\npasswd"), "text").unwrap();
+    let client = Client::of(&ground.all()).await;
+    let listed = client.text("list_dir", json!({ "path": ground.inside })).await;
+    let quoted = ["\"\\\"quoted\" (4 bytes)", "\"a.txt (3 bytes)\\npasswd\" (4 bytes)"];
+    let rest = ["note.txt (14 bytes)", "plain.txt (4 bytes)", "\"turned\\u{202e}txt\" (4 bytes)"];
+    assert_eq!(listed.lines().collect::<Vec<_>>(), [&quoted[..], &rest[..]].concat());
+    let found = client.text("find_files", json!({ "path": ground.inside, "pattern": "*" })).await;
+    assert_eq!(found.lines().count(), 5, "{found}");
+    assert!(found.contains(&format!("\"{}/a.txt (3 bytes)\\npasswd\"", ground.inside.display())), "{found}");
+    let lines = client.text("grep_files", json!({ "path": ground.inside, "pattern": "text" })).await;
+    assert_eq!(lines.lines().count(), 4, "{lines}");
 }

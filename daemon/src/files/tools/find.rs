@@ -5,12 +5,8 @@ use ropewalk_protocol::Capability;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Done, Kind, Room, Stop};
-use crate::files::{
-    reach::Reach,
-    refusal::Refusal,
-    walk::{Ended, walk},
-};
+use super::{Done, Kind, Room, Stop, text::on_a_line};
+use crate::files::{reach::Reach, refusal::Refusal, walk::Ended};
 
 /// Where and what to look for.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -49,19 +45,21 @@ pub fn run(reach: &Reach, args: &FindFiles, stop: &Stop) -> Result<Done, Refusal
     let spot = reach.find(&args.path, &[Capability::Read])?;
     let mut paths = Vec::new();
     let (mut full, mut room) = (false, Room::default());
-    let ended = walk(spot.dir()?, stop, |_, entry, path| {
+    let mut text = String::new();
+    let ended = spot.walk(stop, |_, entry, path| {
         if entry.kind == Kind::File && glob.is_match(path) {
             let found = spot.path.join(path).display().to_string();
-            full = paths.len() >= args.max_results.min(MOST) || !room.take(found.chars().count() + 1);
+            let told = on_a_line(&found);
+            full = paths.len() >= args.max_results.min(MOST) || !room.take(told.chars().count() + 1);
             if !full {
+                text.push_str(if paths.is_empty() { "" } else { "\n" });
+                text.push_str(&told);
                 paths.push(found);
             }
         }
         Ok(!full)
-    })
-    .map_err(|stopped| stopped.at(&spot.path))?;
+    })?;
     let truncated = ended == Ended::Early;
-    let mut text = paths.join("\n");
     if paths.is_empty() {
         text.push_str("[no file has such a name]");
     }

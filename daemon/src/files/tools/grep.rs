@@ -7,12 +7,12 @@ use ropewalk_protocol::Capability;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Done, Kind, Room, Stop, find::glob, text};
+use super::{Done, Kind, Room, Stop, find::glob, text, text::on_a_line};
 use crate::files::{
     matcher::{Dialect, Matcher},
     reach::{Reach, open_file},
     refusal::Refusal,
-    walk::{Ended, walk},
+    walk::Ended,
 };
 
 /// Bytes of a file that is searched; a larger one is passed over, and counted.
@@ -90,7 +90,7 @@ impl Line {
     }
 
     fn as_told(&self) -> String {
-        format!("{}:{}:{}\n", self.path, self.line, self.text)
+        format!("{}:{}:{}\n", on_a_line(&self.path), self.line, self.text)
     }
 }
 
@@ -103,13 +103,12 @@ pub fn run(reach: &Reach, args: &GrepFiles, stop: &Stop) -> Result<Done, Refusal
     let most = args.max_matches.min(MOST);
     let mut search = Search { matcher, most, room: Room::default(), bytes: 0, found: Grepped::default(), stop };
     if spot.metadata()?.is_dir() {
-        let ended = walk(spot.dir()?, stop, |dir, entry, path| {
+        let ended = spot.walk(stop, |dir, entry, path| {
             if entry.kind != Kind::File || only.as_ref().is_some_and(|only| !only.is_match(path)) {
                 return Ok(true);
             }
             search.file(open_file(dir, &entry.name).ok(), &spot.path.join(path))
-        })
-        .map_err(|stopped| stopped.at(&spot.path))?;
+        })?;
         search.found.truncated |= ended == Ended::Early;
     } else {
         let file = spot.file()?;

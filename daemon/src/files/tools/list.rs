@@ -5,7 +5,7 @@ use ropewalk_protocol::Capability;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Done, Room, Stop};
+use super::{Done, Room, Stop, text::on_a_line};
 use crate::files::{reach::Reach, refusal::Refusal, walk};
 
 /// What to list.
@@ -98,7 +98,7 @@ pub fn run(reach: &Reach, args: &ListDir, stop: &Stop) -> Result<Done, Refusal> 
             Kind::File => dir.symlink_metadata(&entry.name).ok().map(|metadata| metadata.len()),
             _ => None,
         };
-        let told = told(&name, entry.kind, size_bytes);
+        let told = told(&on_a_line(&name), entry.kind, size_bytes);
         if !room.take(told.chars().count()) {
             break;
         }

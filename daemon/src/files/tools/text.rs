@@ -1,6 +1,6 @@
 //! Reading files as text, within bounds.
 
-use std::{io::Read, path::Path};
+use std::{borrow::Cow, io::Read, path::Path};
 
 use cap_std::fs::File;
 
@@ -11,6 +11,17 @@ use crate::files::refusal::Refusal;
 pub const WHOLE_BYTES: u64 = 16 << 20;
 
 const CHUNK: u64 = 1 << 16;
+
+/// A name or path as it is told on a line of its own. One that could end the line, or turn the direction of reading, stands
+/// between quotes and is spelled out, as does one that begins with a quote.
+pub fn on_a_line(name: &str) -> Cow<'_, str> {
+    let is_odd = |character: char| {
+        character.is_control()
+            || matches!(character, '\u{2028}' | '\u{2029}' | '\u{200e}' | '\u{200f}' | '\u{061c}')
+            || matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    if name.starts_with('"') || name.chars().any(is_odd) { format!("{name:?}").into() } else { name.into() }
+}
 
 /// Reads a file whole, as text.
 ///

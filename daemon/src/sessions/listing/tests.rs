@@ -62,8 +62,25 @@ fn mcp_120_tools_beyond_512_are_ignored_with_a_warning() {
         (0..count).map(|n| json!({ "name": format!("t{n}"), "inputSchema": { "type": "object" } })).collect()
     };
     assert_eq!(listed(tools(TOOLS)).oddities(), Vec::<String>::new());
-    let listing = listed(tools(TOOLS + 1));
-    assert_eq!((listing.tools.len(), listing.warnings.len()), (TOOLS, 1));
+    let listing = listed(tools(TOOLS + 3));
+    assert_eq!((listing.tools.len(), listing.warnings.len(), listing.ignored), (TOOLS, 1, 3));
+}
+
+#[test]
+fn mcp_120_each_entry_that_is_not_taken_in_counts() {
+    let fine = json!({ "name": "fine", "inputSchema": { "type": "object" } });
+    let listing = listed(vec![json!(7), json!(8), json!({}), json!({ "name": "" }), fine.clone(), fine]);
+    assert_eq!((listing.tools.len(), listing.ignored), (1, 4), "one that is listed twice is one that is there");
+}
+
+#[test]
+fn k01_a_tool_that_can_be_called_as_a_task_only_is_known_as_such() {
+    let tool = |execution: Value| json!({ "name": "t", "inputSchema": { "type": "object" }, "execution": execution });
+    for (support, needs_task) in [("required", true), ("optional", false), ("forbidden", false)] {
+        let read = listed(vec![tool(json!({ "taskSupport": support }))]).tools.remove(0);
+        assert_eq!((read.needs_task, read.quarantine.is_some()), (needs_task, needs_task), "{support}");
+    }
+    assert!(!listed(vec![tool(json!([]))]).tools[0].needs_task);
 }
 
 #[test]

@@ -232,6 +232,32 @@ async fn k08_an_answer_longer_than_a_line_may_be_fails_its_call_and_no_other() {
 }
 
 #[tokio::test]
+async fn k08_an_answer_that_does_not_end_fails_its_call_as_soon_as_it_is_too_long() {
+    let long = "x".repeat(17 << 20);
+    for is_said_first in [true, false] {
+        let (world, long) = (World::new(), long.clone());
+        let server = Server::with_tools(vec![tool("big"), tool("echo")], move |message| {
+            let id = &message["id"];
+            let begun = match (message["params"]["name"] == "echo", is_said_first) {
+                // The rest of the line, and then an answer of its own.
+                (true, true) => return vec![Does::Writes("\"}]}}".to_owned()), Does::Answers(text("small"))],
+                (true, false) => {
+                    let rest = format!("\"}}],\"id\":7}},\"id\":{}}}", id.as_u64().unwrap() - 1);
+                    return vec![Does::Writes(rest), Does::Answers(text("small"))];
+                }
+                (false, true) => format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":"),
+                (false, false) => "{\"result\":".to_owned(),
+            };
+            vec![Does::Begins(format!("{begun}{{\"content\":[{{\"type\":\"text\",\"text\":\"{long}"))]
+        });
+        let session = soon(world.sessions.open(&launch("big", &server))).await.unwrap();
+        let outcome = soon(session.call(call("big"), &Signs::ignored())).await;
+        assert_eq!(outcome, Err(CallFailure::ResultTooLarge { limit: 16 << 20, what: "bytes".to_owned() }));
+        assert_eq!(soon(session.call(call("echo"), &Signs::ignored())).await.unwrap(), text("small"));
+    }
+}
+
+#[tokio::test]
 async fn an_answer_that_cannot_be_represented_fails_its_call_at_once() {
     let world = World::new();
     let server = Server::with_tools(vec![tool("odd")], |message| {

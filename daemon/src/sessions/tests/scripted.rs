@@ -21,6 +21,8 @@ pub(crate) enum Does {
     Refuses(i64, &'static str),
     /// Writes a line, whatever it is.
     Writes(String),
+    /// Writes a line without its end.
+    Begins(String),
     /// Ends the connection.
     HangsUp,
 }
@@ -118,6 +120,10 @@ impl Server {
                                 json!({ "jsonrpc": "2.0", "id": message["id"], "error": error }).to_string()
                             }
                             Does::Writes(line) => line,
+                            Does::Begins(part) => {
+                                is_over |= write.write_all(part.as_bytes()).await.is_err();
+                                continue;
+                            }
                             Does::HangsUp => {
                                 is_over = true;
                                 break;

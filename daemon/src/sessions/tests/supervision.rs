@@ -12,7 +12,8 @@ use super::{
     soon, text, tool, until,
 };
 use crate::{
-    sessions::{Launch, Standing},
+    clock::Clock,
+    sessions::{Launch, Standing, WaitsFor},
     tools::{CallFailure, servers::Signs},
 };
 
@@ -54,6 +55,58 @@ async fn m17_a_server_that_never_shakes_hands_fails_in_its_time_and_hinders_no_o
     assert_eq!(trouble.reason, "initialize timed out: no answer within 10 s");
     until("its connection is gone", || silent.open() == 0).await;
     assert!(session.is_alive());
+}
+
+#[tokio::test]
+async fn m17_a_server_that_is_starting_says_since_when_and_what_is_waited_for() {
+    let world = World::new();
+    let silent = Server::new(|message| match message["method"].as_str() {
+        Some("initialize") => vec![Does::Writes(String::new())],
+        _ => Vec::new(),
+    });
+    let unlisted = Server::new(|message| match message["method"].as_str() {
+        Some("tools/list") => vec![Does::Writes(String::new())],
+        _ => Vec::new(),
+    });
+    world.advance(1_000);
+    let began_at = world.clock.now();
+    let mut openings = Vec::new();
+    for (key, server, heard) in [("silent", &silent, "initialize"), ("unlisted", &unlisted, "tools/list")] {
+        let (sessions, launch) = (world.sessions.clone(), launch(key, server));
+        openings.push(tokio::spawn(async move { sessions.open(&launch).await }));
+        server.hears(heard, 1).await;
+    }
+    world.advance(3_000);
+    let stands = |key: &str| {
+        let status = world.sessions.status(key).unwrap();
+        (status.standing, status.since, status.waits_for)
+    };
+    assert_eq!(stands("silent"), (Standing::Starting, Some(began_at), Some(WaitsFor::Handshake)));
+    assert_eq!(stands("unlisted"), (Standing::Starting, Some(began_at), Some(WaitsFor::Tools)));
+    world.advance(10_000);
+    for opening in openings {
+        assert!(soon(opening).await.unwrap().is_err());
+    }
+    assert_eq!((stands("silent").1, stands("silent").2), (Some(world.clock.now()), None));
+}
+
+#[tokio::test]
+async fn m47_a_server_that_is_closed_while_it_starts_leaves_nothing_behind() {
+    let world = World::new();
+    let silent = Server::new(|_| vec![Does::Writes(String::new())]);
+    let launch = launch("silent", &silent);
+    let (sessions, first) = (world.sessions.clone(), launch.clone());
+    let opening = tokio::spawn(async move { sessions.open(&first).await });
+    silent.hears("initialize", 1).await;
+    soon(world.sessions.forget("silent")).await;
+    assert_eq!(soon(opening).await.unwrap().err().unwrap().reason, "it was closed meanwhile");
+    until("its connection is gone", || silent.open() == 0).await;
+    assert!(world.sessions.status("silent").is_none());
+    let sessions = world.sessions.clone();
+    let opening = tokio::spawn(async move { sessions.open(&launch).await });
+    silent.hears("initialize", 2).await;
+    assert_eq!(silent.open(), 1);
+    opening.abort();
 }
 
 #[tokio::test]

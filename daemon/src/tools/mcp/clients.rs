@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
-use ropewalk_protocol::{ServerId, ServerState};
+use ropewalk_protocol::{ServerId, ServerState, Timestamp};
 use thiserror::Error;
 
 use super::Listing;
@@ -23,7 +23,9 @@ pub struct Trouble {
 pub struct Connection {
     /// How it stands: starting, ready, failed or stopped; none where nothing was ever tried.
     pub state: Option<ServerState>,
-    /// Why it stands so, where it is not well.
+    /// Since when it stands so.
+    pub since: Option<Timestamp>,
+    /// Why it stands so, where it is not well, and what is waited for, where it is starting.
     pub trouble: Option<Trouble>,
     /// The last of what its process wrote to stderr.
     pub stderr_tail: Option<String>,

@@ -23,6 +23,8 @@ pub struct ListedTool {
     pub output_schema: Option<Arc<Value>>,
     /// What it does to the world.
     pub annotations: Annotations,
+    /// Whether it can be called as a task only.
+    pub needs_task: bool,
 }
 
 /// What a server said when it was asked for its tools.

@@ -25,6 +25,9 @@ pub enum Unusable {
     /// Another tool of the server has the same name.
     #[error("repeated_name: the server lists more than one tool of this name")]
     RepeatedName,
+    /// It is no tool for calls.
+    #[error("task_required: it can be called as a task only, which this version cannot do")]
+    TaskRequired,
     /// A schema is too large.
     #[error("schema_too_large: its {which} schema has {bytes} bytes; at most {SCHEMA_BYTES} are allowed")]
     SchemaTooLarge {
@@ -77,6 +80,9 @@ pub fn check_usable(tool: &ListedTool) -> Result<(), Unusable> {
     let characters = tool.name.chars().count();
     if !(1..=NAME_CHARACTERS).contains(&characters) || tool.name.chars().any(char::is_control) {
         return Err(Unusable::BadName);
+    }
+    if tool.needs_task {
+        return Err(Unusable::TaskRequired);
     }
     check_schema("input", &tool.input_schema)?;
     tool.output_schema.as_deref().map_or(Ok(()), |schema| check_schema("output", schema))

@@ -17,7 +17,10 @@ use rmcp::{RoleClient, ServiceExt, model::CallToolRequestParams, service::Runnin
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tokio::process::{Child, Command};
+use tokio::{
+    io::AsyncWriteExt,
+    process::{Child, Command},
+};
 
 use super::{PATIENCE, program};
 
@@ -79,10 +82,11 @@ struct Server {
 impl Server {
     async fn start(grants: &Value, flags: &[&str]) -> Self {
         let mut command = Command::new(program());
-        command.arg("files-server").args(flags).arg(grants.to_string());
+        command.arg("files-server").args(flags);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).kill_on_drop(true);
         let mut child = command.spawn().unwrap();
-        let pipes = (child.stdout.take().unwrap(), child.stdin.take().unwrap());
+        let mut pipes = (child.stdout.take().unwrap(), child.stdin.take().unwrap());
+        pipes.1.write_all(format!("{}\n", json!({ "grants": grants })).as_bytes()).await.unwrap();
         let client = tokio::time::timeout(PATIENCE, ().serve(pipes)).await.unwrap().unwrap();
         Self { client, child }
     }

@@ -10,6 +10,7 @@ use rmcp::{
 use ropewalk_conformance::{DaemonProcess, suite::Raw};
 use serde_json::{Value, json};
 use tokio::{
+    io::AsyncWriteExt,
     net::UnixStream,
     process::{Child, Command},
 };
@@ -48,6 +49,14 @@ impl Project {
     async fn grant(&mut self, directory: &str, capabilities: &[&str]) {
         let params = json!({"projectId": self.project, "path": self.at(directory), "capabilities": capabilities});
         self.raw.call("grant/add", params).await;
+    }
+
+    async fn take_back(&mut self, directory: &str) {
+        let grants = self.raw.call("grant/list", json!({"projectId": self.project})).await;
+        let path = json!(self.at(directory));
+        let grant = grants["items"].as_array().unwrap().iter().find(|grant| grant["path"] == path).unwrap();
+        let params = json!({"projectId": self.project, "grantId": grant["grantId"]});
+        self.raw.call("grant/remove", params).await;
     }
 
     async fn begin(&mut self, script: &str) -> Value {
@@ -144,6 +153,73 @@ async fn app_168_169_170_a_new_grant_is_for_the_next_step_and_not_for_the_batch_
     assert!(calls[2].to_string().contains("three"), "{calls:?}");
 }
 
+#[tokio::test]
+async fn app_166_170_what_is_taken_back_while_an_approval_is_open_holds_for_its_call() {
+    let mut project = Project::new().await;
+    let rule = json!({
+        "level": "project", "projectId": project.project, "tool": {"source": "files", "name": "write_file"}, "decision": "ask",
+    });
+    project.raw.call("policy/set", rule).await;
+    let write = format!("call write_file {}", json!({"path": project.at("granted/note.txt"), "content": "mine"}));
+    let read = project.read("granted/note.txt");
+    for left in [&["read"][..], &[][..]] {
+        project.grant("granted", &["read", "write"]).await;
+        let run = project.begin(&format!("{read}\n{write}\n{read}")).await;
+        let asked = project.raw.asked("approval/request").await;
+        match left {
+            [] => project.take_back("granted").await,
+            left => project.grant("granted", left).await,
+        }
+        project.raw.reply(&asked, json!({"decision": "accept"})).await;
+        let calls = project.calls(&run).await;
+        let states: Vec<_> = calls.iter().map(|call| call["state"].as_str().unwrap()).collect();
+        let rest = if left.is_empty() { "failed" } else { "completed" };
+        assert_eq!(states, ["completed", "failed", rest], "{calls:?}");
+        assert_eq!(calls[1]["effect"], if left.is_empty() { "none" } else { "unknown" }, "{calls:?}");
+        assert_eq!(fs::read_to_string(project.at("granted/note.txt")).unwrap(), "one two", "{calls:?}");
+    }
+}
+
+#[tokio::test]
+async fn app_160_162_the_daemons_own_home_is_closed_however_wide_a_grant_is() {
+    let mut project = Project::new().await;
+    let params = json!({"projectId": project.project, "path": "/", "capabilities": ["read", "write"]});
+    let added = project.raw.call("grant/add", params).await;
+    assert!(added["warning"].as_str().unwrap().contains("every file of this computer"), "{added}");
+    let secret = project.at("home/format");
+    assert!(secret.exists());
+    let write = format!("call write_file {}", json!({"path": project.at("home/mine.txt"), "content": "mine"}));
+    let script = format!("{}\n{write}\n{}", project.read("home/format"), project.read("granted/note.txt"));
+    let calls = project.run(&script).await;
+    let states: Vec<_> = calls.iter().map(|call| call["state"].as_str().unwrap()).collect();
+    assert_eq!(states, ["failed", "failed", "completed"], "{calls:?}");
+    assert!(calls[..2].iter().all(|call| call.to_string().contains("the daemon's own home")), "{calls:?}");
+    assert!(!project.at("home/mine.txt").exists());
+    let status = project.raw.call("mcp/server/status", json!({"serverId": "files"})).await["items"][0].clone();
+    assert_eq!(status["state"], "ready", "a session of it runs: {status}");
+    assert!(status["since"].is_string(), "{status}");
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn app_162_grants_are_in_no_argument_and_may_be_more_than_fit_into_one() {
+    let mut project = Project::new().await;
+    let long = "n".repeat(200);
+    for number in 0..700 {
+        fs::create_dir(project.at(&format!("granted/{long}{number:03}"))).unwrap();
+        project.grant(&format!("granted/{long}{number:03}"), &["read"]).await;
+    }
+    project.grant("granted", &["read"]).await;
+    let calls = project.run(&project.read("granted/note.txt")).await;
+    assert_eq!(calls[0]["state"], "completed", "{calls:?}");
+    let commands = fs::read_dir("/proc").unwrap().filter_map(|entry| fs::read(entry.ok()?.path().join("cmdline")).ok());
+    let servers: Vec<String> = commands
+        .map(|command| String::from_utf8_lossy(&command).into_owned())
+        .filter(|command| command.contains("files-server"))
+        .collect();
+    assert!(servers.iter().all(|command| !command.contains(&long)), "{servers:?}");
+}
+
 /// The server as a process, with a stock client.
 struct Served {
     client: RunningService<RoleClient, ()>,
@@ -153,10 +229,11 @@ struct Served {
 impl Served {
     async fn over(grants: &Value, flags: &[&str]) -> Self {
         let mut command = Command::new(program());
-        command.arg("files-server").args(flags).arg(grants.to_string()).kill_on_drop(true);
+        command.arg("files-server").args(flags).kill_on_drop(true);
         command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
         let mut child = command.spawn().unwrap();
-        let pipes = (child.stdout.take().unwrap(), child.stdin.take().unwrap());
+        let mut pipes = (child.stdout.take().unwrap(), child.stdin.take().unwrap());
+        pipes.1.write_all(format!("{}\n", json!({ "grants": grants })).as_bytes()).await.unwrap();
         let client = tokio::time::timeout(PATIENCE, ().serve(pipes)).await.unwrap().unwrap();
         Self { client, _child: child }
     }

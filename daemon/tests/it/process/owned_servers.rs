@@ -114,6 +114,30 @@ async fn mcp_1_58_59_60_a_server_is_added_reviewed_and_its_tools_are_called_as_t
 }
 
 #[tokio::test]
+async fn a_server_that_is_started_otherwise_goes_back_to_review_with_all_its_tools() {
+    let mut owner = Owner::new().await;
+    let server = owner.add().await["server"]["serverId"].clone();
+    let (_, digest) = owner.states(&server, "mcp/review/read").await;
+    let params = json!({"serverId": server, "digest": digest, "tools": ["list_notes"], "trusted": true});
+    owner.call("mcp/review/submit", params).await;
+    let thread = owner.call("thread/start", json!({"subscribe": false})).await["thread"]["threadId"].clone();
+    let same = json!({"serverId": server, "env": {"TOKEN": "t-7"}});
+    assert_eq!(owner.call("mcp/server/update", same).await["server"]["trusted"], json!(true));
+    let (read, asked) = owner.run(&thread, "mcp_notes_listNotes {}").await;
+    assert!(!asked && read["state"] == "completed", "{read}");
+
+    let other = json!({"serverId": server, "env": {"TOKEN": "t-8"}});
+    let updated = owner.call("mcp/server/update", other).await["server"].clone();
+    assert_eq!((&updated["trusted"], &updated["counts"]["approved"]), (&json!(false), &json!(0)), "{updated}");
+    let (call, _) = owner.run(&thread, "mcp_notes_listNotes {}").await;
+    assert_eq!((&call["state"], &call["error"]["code"]), (&json!("failed"), &json!("unknown_tool")), "{call}");
+    let (states, _) = owner.states(&server, "mcp/review/check").await;
+    assert_eq!(states, json!(["new", "new", "unusable"]));
+    let status = owner.call("mcp/server/status", json!({"serverId": server})).await["items"][0].clone();
+    assert_eq!((&status["state"], &status["reason"]), (&json!("needsReview"), &json!("review_needed")), "{status}");
+}
+
+#[tokio::test]
 async fn mcp_74_76_85_a_changed_schema_blocks_until_it_is_reviewed_and_a_changed_text_does_not() {
     let mut owner = Owner::new().await;
     let server = owner.add().await["server"]["serverId"].clone();

@@ -4,7 +4,7 @@ use std::{fs, sync::Arc};
 
 use rmcp::ServiceExt;
 use ropewalk_daemon::{
-    files::{FileServer, Grant},
+    files::{FileServer, Told},
     sessions::{ChildCommand, How, Launch, Outgoing},
     tools::servers::Signs,
 };
@@ -13,10 +13,10 @@ use serde_json::{Value, json};
 use super::{World, echo, launch, program, soon};
 
 /// A server in this process.
-fn in_memory(grants: Vec<Grant>) -> How {
+fn in_memory(told: Told) -> How {
     How::InProcess(Arc::new(move || {
         let (ours, theirs) = tokio::io::duplex(1 << 16);
-        let server = FileServer::over(&grants, |_| ()).unwrap();
+        let server = FileServer::over(&told, |_| ()).unwrap();
         tokio::spawn(async move { server.serve(theirs).await.unwrap().waiting().await });
         ours
     }))
@@ -41,11 +41,11 @@ async fn app_9_a_session_with_a_process_and_one_in_memory_come_to_the_same() {
     let world = World::new();
     let root = world.place.path().canonicalize().unwrap();
     fs::write(root.join("note.txt"), "noted").unwrap();
-    let grants = json!([{ "path": root, "capabilities": ["read"] }]);
+    let told = json!({ "grants": [{ "path": root, "capabilities": ["read"] }] });
     let calls = [json!(root.join("note.txt")), json!("/etc/hosts"), json!(7)];
-    let arguments = vec!["files-server".to_owned(), grants.to_string()];
-    let child = launch("process", ChildCommand { arguments, ..program(env!("CARGO_BIN_EXE_ropewalk")) });
-    let how = in_memory(serde_json::from_value(grants).unwrap());
+    let (arguments, first) = (vec!["files-server".to_owned()], format!("{told}\n").into_bytes());
+    let child = launch("process", ChildCommand { arguments, first, ..program(env!("CARGO_BIN_EXE_ropewalk")) });
+    let how = in_memory(serde_json::from_value(told).unwrap());
     let pair = Launch { key: "pair".to_owned(), how, ..child.clone() };
     let said = played(&world, &child, &calls).await;
     assert!(said.len() > calls.len() && said[said.len() - 3].to_string().contains("noted"), "{said:?}");

@@ -25,6 +25,7 @@ pub(crate) fn tool(name: &str) -> ListedTool {
         input_schema: Arc::new(json!({"type": "object"})),
         output_schema: None,
         annotations: Annotations::default(),
+        needs_task: false,
     }
 }
 

@@ -18,6 +18,12 @@ fn mcp_21_a_tool_reads_if_its_server_says_exactly_so() {
 }
 
 #[test]
+fn k01_a_tool_that_can_be_called_as_a_task_only_is_unusable_and_says_so() {
+    let refused = check_usable(&ListedTool { needs_task: true, ..tool("t") }).unwrap_err().to_string();
+    assert_eq!(refused, "task_required: it can be called as a task only, which this version cannot do");
+}
+
+#[test]
 fn mcp_22_every_other_tool_writes() {
     for hints in [
         json!({"readOnlyHint": false}),
