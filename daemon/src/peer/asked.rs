@@ -1,11 +1,11 @@
-//! What a client is asked and has not answered yet, and what it will be asked once it reads again.
+//! What a client is asked and has not answered yet, and what it will be asked once it has an answer or reads again.
 
 use std::collections::BTreeMap;
 
 use ropewalk_protocol::InteractionId;
 use tokio::task::JoinHandle;
 
-use crate::engine::ThreadHandle;
+use crate::engine::{Offer, ThreadHandle};
 
 /// The requests to one client.
 #[derive(Default)]
@@ -14,6 +14,8 @@ pub(super) struct Asked {
     waiting: BTreeMap<InteractionId, Vec<JoinHandle<()>>>,
     /// Interactions it was not asked because it had left too much unread, oldest first.
     later: BTreeMap<InteractionId, ThreadHandle>,
+    /// Requests that wait for an answer of ours which comes before them.
+    held: BTreeMap<InteractionId, (Offer, ThreadHandle)>,
 }
 
 impl Asked {
@@ -43,17 +45,31 @@ impl Asked {
         std::mem::take(&mut self.later)
     }
 
+    /// Keeps a request back; whether it is the first that is.
+    pub(super) fn hold(&mut self, offer: Offer, thread: ThreadHandle) -> bool {
+        let is_first = self.held.is_empty();
+        self.held.insert(offer.interaction_id.clone(), (offer, thread));
+        is_first
+    }
+
+    /// A request that was kept back, the oldest interaction first.
+    pub(super) fn take_held(&mut self) -> Option<(Offer, ThreadHandle)> {
+        self.held.pop_first().map(|(_, held)| held)
+    }
+
     /// Forgets an interaction; whether the client knows of it.
     pub(super) fn forget(&mut self, id: &InteractionId) -> bool {
         let tasks = self.waiting.remove(id).unwrap_or_default();
         let was_asked = !tasks.is_empty();
         tasks.into_iter().for_each(|task| task.abort());
-        self.later.remove(id).is_none() || was_asked
+        let was_to_be_asked = self.later.remove(id).is_some() | self.held.remove(id).is_some();
+        !was_to_be_asked || was_asked
     }
 
     /// Forgets everything; who still waits for an answer, or takes one in at this moment.
     pub(super) fn end(&mut self) -> Vec<JoinHandle<()>> {
         self.later.clear();
+        self.held.clear();
         std::mem::take(&mut self.waiting).into_values().flatten().collect()
     }
 }

@@ -8,7 +8,7 @@ use std::{
 
 use ropewalk_peer::{CallError, Peer};
 use ropewalk_protocol::{
-    Capabilities, ClientRef, ErrorDetail, InteractionId, InteractionInvalidAnswer, InteractionInvalidAnswerParams,
+    Capabilities, ClientRef, ErrorDetail, InteractionInvalidAnswer, InteractionInvalidAnswerParams,
     InteractionSettledParams, InteractionSettledSent, Method, RpcError, ThreadId, ToolCall,
 };
 
@@ -128,28 +128,68 @@ impl Client {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn offer_later(&self, interaction_id: InteractionId, thread: ThreadHandle) {
-        let clock = thread.shared().clock.clone();
-        if self.asked().add_later(interaction_id, thread) {
-            tokio::spawn(ask_when_it_can_be(self.feed.clone(), self.me.clone(), clock));
+    /// Asks what was held back for an answer; whether that is all of it.
+    fn ask_held(&self) -> bool {
+        let mut asked = self.asked();
+        while !self.feed.is_held() {
+            let Some((offer, thread)) = asked.take_held() else { return true };
+            self.ask(&mut asked, offer, thread);
+        }
+        false
+    }
+
+    fn ask(&self, asked: &mut Asked, offer: Offer, thread: ThreadHandle) {
+        if self.peer.queued_bytes() > UNREAD_BYTES {
+            let clock = thread.shared().clock.clone();
+            if asked.add_later(offer.interaction_id, thread) {
+                tokio::spawn(ask_when_it_reads(self.me.clone(), clock));
+            }
+            return;
+        }
+        // A connection that is closing is told by its end, which settles what it was offered.
+        let Ok(pending) = self.peer.start_call(offer.method, &offer.params) else { return };
+        let (client, id) = (self.attached(), offer.interaction_id.clone());
+        let task = tokio::spawn(async move {
+            let response = match pending.await {
+                Ok(result) => Ok(result),
+                Err(CallError::Rpc(error)) => Err(error),
+                Err(CallError::Closed) => return,
+                Err(CallError::Unreadable(why)) => Err(unreadable(&why)),
+                Err(CallError::Unrepresentable(what)) => Err(unrepresentable(what)),
+                Err(CallError::TooLarge { what, limit, actual }) => Err(too_large(what, limit, actual)),
+            };
+            thread.answered(client, id, response).await;
+        });
+        // The work is the same whichever request asked for it, so that its result counts as the answer to either. Of a
+        // person's answers only that to the newest request does: an older one may have been refused.
+        asked.add(offer.interaction_id, task, offer.method == ToolCall::NAME);
+    }
+}
+
+/// Asks a client what was held back for an answer, as soon as it has that.
+async fn ask_after_the_answer(client: Weak<Client>, feed: Arc<EventFeed>) {
+    loop {
+        feed.released().await;
+        let Some(client) = client.upgrade() else { return };
+        if client.ask_held() {
+            return;
         }
     }
 }
 
-/// Asks a client what could not be asked before, as soon as it has its answer and has read most of what it was sent.
-async fn ask_when_it_can_be(feed: Arc<EventFeed>, client: Weak<Client>, clock: Arc<dyn Clock>) {
+/// Asks a client what could not be asked before, as soon as it has read most of what it was sent.
+async fn ask_when_it_reads(client: Weak<Client>, clock: Arc<dyn Clock>) {
     loop {
-        feed.released().await;
-        let Some(client) = client.upgrade().filter(|client| !client.peer.is_closed()) else { return };
-        if client.peer.queued_bytes() <= UNREAD_BYTES / 2 {
-            let later = client.asked().take_later();
-            for (interaction_id, thread) in later {
-                thread.offer_once_more(client.attached(), interaction_id).await;
-            }
-            return;
-        }
-        drop(client);
         clock.sleep(LOOK_AGAIN).await;
+        let Some(client) = client.upgrade().filter(|client| !client.peer.is_closed()) else { return };
+        if client.peer.queued_bytes() > UNREAD_BYTES / 2 {
+            continue;
+        }
+        let later = client.asked().take_later();
+        for (interaction_id, thread) in later {
+            thread.offer_once_more(client.attached(), interaction_id).await;
+        }
+        return;
     }
 }
 
@@ -171,27 +211,13 @@ impl AttachedClient for Client {
     }
 
     fn offer(&self, offer: Offer, thread: ThreadHandle) {
+        let mut asked = self.asked();
         // What a request brings about comes after its answer: events are held back, and so are questions.
-        if self.feed.is_held() || self.peer.queued_bytes() > UNREAD_BYTES {
-            return self.offer_later(offer.interaction_id, thread);
+        if !self.feed.is_held() {
+            self.ask(&mut asked, offer, thread);
+        } else if asked.hold(offer, thread) {
+            tokio::spawn(ask_after_the_answer(self.me.clone(), self.feed.clone()));
         }
-        // A connection that is closing is told by its end, which settles what it was offered.
-        let Ok(pending) = self.peer.start_call(offer.method, &offer.params) else { return };
-        let (client, id) = (self.attached(), offer.interaction_id.clone());
-        let task = tokio::spawn(async move {
-            let response = match pending.await {
-                Ok(result) => Ok(result),
-                Err(CallError::Rpc(error)) => Err(error),
-                Err(CallError::Closed) => return,
-                Err(CallError::Unreadable(why)) => Err(unreadable(&why)),
-                Err(CallError::Unrepresentable(what)) => Err(unrepresentable(what)),
-                Err(CallError::TooLarge { what, limit, actual }) => Err(too_large(what, limit, actual)),
-            };
-            thread.answered(client, id, response).await;
-        });
-        // The work is the same whichever request asked for it, so that its result counts as the answer to either. Of a
-        // person's answers only that to the newest request does: an older one may have been refused.
-        self.asked().add(offer.interaction_id, task, offer.method == ToolCall::NAME);
     }
 
     fn settled(&self, params: &InteractionSettledParams) {
