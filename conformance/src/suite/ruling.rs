@@ -290,6 +290,7 @@ pub(super) async fn ask_user_is_exempt_from_asking_and_not_from_a_deny(subject: 
 pub(super) async fn a27_each_rule_of_a_rule_is_checked_with_its_path(subject: Fresh) {
     let mut bot = subject.bot().await;
     let tool = json!({"source": "client:bot", "name": "x"});
+    let named = json!({"source": "App tools", "name": "app_read"});
     let odd = [
         (json!({"level": "thread", "tool": tool, "decision": "allow"}), "/threadId", "required"),
         (json!({"level": "global", "projectId": "p", "tool": tool, "decision": "allow"}), "/projectId", "not_at_this_level"),
@@ -308,11 +309,7 @@ pub(super) async fn a27_each_rule_of_a_rule_is_checked_with_its_path(subject: Fr
         // Rules know servers by their ids, and one for a name would be about nothing.
         (json!({"level": "global", "source": "File tools", "decision": "deny"}), "/source", "a_name"),
         (json!({"level": "global", "source": "fils", "decision": "deny"}), "/source", "unknown_source"),
-        (
-            json!({"level": "global", "tool": {"source": "App tools", "name": "app_read"}, "decision": "deny"}),
-            "/tool/source",
-            "a_name",
-        ),
+        (json!({"level": "global", "tool": named, "decision": "deny"}), "/tool/source", "a_name"),
     ];
     for (params, path, reason) in odd {
         let error = bot.refused("policy/set", params.clone()).await;

@@ -69,16 +69,19 @@ pub(super) fn warning_about(path: &Path, home: Option<&Path>) -> Option<String> 
             home.display()
         ));
     }
-    let system = SYSTEM.iter().find(|system| path.starts_with(system));
-    let what = match (path == Path::new("/"), system) {
-        (true, _) => "This is every file of this computer that your user can reach.",
-        (false, Some(_)) => {
+    let wide = if path == Path::new("/") {
+        Some("This is every file of this computer that your user can reach.".to_owned())
+    } else if SYSTEM.iter().any(|system| path.starts_with(system)) {
+        Some(
             "This is no directory of files, but the system itself: its devices, its processes, what it is set to."
-        }
-        (false, None) => return home.filter(|home| home.starts_with(path)).map(closed_within),
+                .to_owned(),
+        )
+    } else {
+        None
     };
-    let home = home.filter(|home| home.starts_with(path)).map(closed_within);
-    Some(home.into_iter().fold(what.to_owned(), |what, home| format!("{what} {home}")))
+    let closed = home.filter(|home| home.starts_with(path)).map(closed_within);
+    let said: Vec<String> = wide.into_iter().chain(closed).collect();
+    (!said.is_empty()).then(|| said.join(" "))
 }
 
 /// What looks like directories, and is the kernel.

@@ -25,6 +25,7 @@ mod rules;
 mod secrets;
 mod server_record;
 mod server_rules;
+mod server_update;
 mod servers;
 mod settings;
 mod sieve;

@@ -16,6 +16,7 @@ use super::{
     refusal::expect_revision,
     secrets::{environment_name, in_time},
     server_rules::{SERVERS, check_arguments, check_name, check_new, check_variables, is_reserved},
+    server_update::{is_kept, updated},
     writer::{Decision, Moment},
 };
 use crate::tools::mcp::{Choice, Listing, choose, review, slug};
@@ -203,7 +204,7 @@ fn changeable<'a>(snapshot: &'a Snapshot, id: &ServerId) -> Result<&'a Arc<Serve
     if record.is_builtin() { Err(builtin(record)) } else { Ok(record) }
 }
 
-fn builtin(record: &ServerRecord) -> Refusal {
+pub(super) fn builtin(record: &ServerRecord) -> Refusal {
     let message = format!(
         "{} are part of the daemon and stay as they are. Switch them off with `enabled`, here or for a project, or set rules \
          for their tools.",
@@ -245,52 +246,6 @@ fn name_of(command: &str) -> String {
 
 fn is_taken(snapshot: &Snapshot, slug: &str) -> bool {
     snapshot.servers.values().any(|record| record.slug == slug)
-}
-
-/// Whether an environment is the one that is kept already.
-fn is_kept(env: &BTreeMap<String, String>, kept: Option<&Option<String>>) -> bool {
-    let text = match kept {
-        Some(kept) => kept.as_deref(),
-        None => return false,
-    };
-    let kept = text.map_or(Some(BTreeMap::new()), |text| serde_json::from_str(text).ok());
-    kept.is_some_and(|kept: BTreeMap<String, String>| kept == *env)
-}
-
-/// A server after a change. One that is started with other arguments or another environment is another program as far as
-/// anybody can tell: what was decided about the former is not decided about it, so it goes back to review.
-fn updated(before: &ServerRecord, params: ServerUpdateParams, has_new_env: bool) -> Result<ServerRecord, Refusal> {
-    let of_daemon = before.is_builtin();
-    let changes_more = params.name.is_some()
-        || params.trusted.is_some()
-        || params.private_network.is_some()
-        || params.args.is_some()
-        || params.env.is_some();
-    if of_daemon && changes_more {
-        return Err(builtin(before));
-    }
-    if params.private_network == Some(true) {
-        let message = "A program has no address, so no network either. Leave privateNetwork out.";
-        return Err(Refusal::invalid("/privateNetwork", "transport_not_supported", message));
-    }
-    let mut record = before.clone();
-    if let Some(name) = params.name {
-        record.name = name;
-        record.name_was_given = true;
-    }
-    record.enabled = params.enabled.unwrap_or(record.enabled);
-    record.args = params.args.unwrap_or(record.args);
-    record.env_names = params.env.map_or(record.env_names, |env| env.into_keys().collect());
-    if has_new_env || record.args != before.args {
-        record.approved.clear();
-        record.cleared.clear();
-        (record.reviewed, record.trusted) = (false, false);
-    }
-    record.trusted = params.trusted.unwrap_or(record.trusted);
-    if has_new_env || record != *before {
-        record.revision += 1;
-    }
-    Ok(record)
 }
 
 fn put(record: ServerRecord) -> Vec<DocumentChange> {

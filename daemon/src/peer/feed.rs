@@ -5,28 +5,23 @@
 use std::{
     collections::{BTreeMap, HashMap, HashSet, VecDeque},
     sync::{Arc, Mutex, PoisonError, Weak},
-    time::Duration,
 };
 
 use bytes::{Bytes, BytesMut};
 use futures::future::BoxFuture;
 use ropewalk_peer::{Feed, notification_line};
 use ropewalk_protocol::{
-    DataChanged, DataChangedParams, DataKind, InstanceId, Navigate, NavigateParams, RpcError, Seq, ThreadId,
-    ThreadUnsubscribed, ThreadUnsubscribedParams, Timestamp,
+    DataChanged, DataKind, InstanceId, Navigate, NavigateParams, RpcError, Seq, ThreadId, ThreadUnsubscribed,
+    ThreadUnsubscribedParams,
     limits::{OUTBOX_BYTES, SUBSCRIPTIONS},
 };
 use tokio::sync::Notify;
 
+use super::changes::Changes;
 use crate::{
     clock::Clock,
     engine::{Batch, Cursor, Subscriber, ThreadHandle, Wants},
 };
-
-/// The shortest time between two `data/changed` of one connection.
-const CHANGES_APART_MS: u64 = 250;
-/// Ids a `data/changed` names; with more it names none.
-const CHANGED_IDS: usize = 100;
 
 /// The events of one connection.
 pub struct EventFeed {
@@ -44,9 +39,7 @@ struct Inner {
     /// Threads that are followed no more, of which the client is still to be told so.
     lost: BTreeMap<ThreadId, ThreadUnsubscribedParams>,
     wants: Wants,
-    wants_changes: bool,
-    changes: Option<DataChangedParams>,
-    changes_sent_at: Timestamp,
+    changes: Changes,
     /// What is to be shown, newest only.
     navigation: Option<NavigateParams>,
 }
@@ -72,9 +65,7 @@ impl EventFeed {
                 is_ready: HashSet::new(),
                 lost: BTreeMap::new(),
                 wants: Wants { deltas: true, progress: true },
-                wants_changes: false,
-                changes: None,
-                changes_sent_at: Timestamp::from_millis(0),
+                changes: Changes::new(),
                 navigation: None,
             }),
             news: Notify::new(),
@@ -86,7 +77,7 @@ impl EventFeed {
     pub fn want(&self, wants: Wants, changes: bool) {
         let mut inner = self.lock();
         inner.wants = wants;
-        inner.wants_changes = changes;
+        inner.changes.want(changes);
     }
 
     /// Whether the connection may follow one more thread.
@@ -160,28 +151,9 @@ impl EventFeed {
 
     /// Something that lists show has changed.
     pub fn changed(&self, seq: u64, kinds: &[DataKind], ids: &[String], origin: Option<&InstanceId>) {
-        {
-            let mut inner = self.lock();
-            if !inner.wants_changes {
-                return;
-            }
-            let fresh = || DataChangedParams { seq, kinds: Vec::new(), ids: Some(Vec::new()), origin: origin.cloned() };
-            let changes = inner.changes.get_or_insert_with(fresh);
-            changes.seq = seq;
-            changes.kinds.extend_from_slice(kinds);
-            changes.kinds.sort_unstable();
-            changes.kinds.dedup();
-            if changes.origin.as_ref() != origin {
-                changes.origin = None;
-            }
-            if let Some(known) = &mut changes.ids {
-                known.extend(ids.iter().filter(|id| !known.contains(id)).cloned().collect::<Vec<_>>());
-                if known.len() > CHANGED_IDS {
-                    changes.ids = None;
-                }
-            }
+        if self.lock().changes.note(seq, kinds, ids, origin) {
+            self.news.notify_one();
         }
-        self.news.notify_one();
     }
 
     /// Something is to be shown. What was to be shown before and has not been sent yet is not shown any more.
@@ -210,7 +182,8 @@ impl EventFeed {
             if let Some(chunk) = self.events().await {
                 return chunk;
             }
-            match self.changes_due_in() {
+            let due_in = self.lock().changes.due_in(self.clock.now());
+            match due_in {
                 Some(wait) => {
                     let sleep = self.clock.sleep(wait);
                     tokio::select! { biased; () = news => {}, () = sleep => {} }
@@ -308,12 +281,7 @@ impl EventFeed {
 
     fn take_changes(&self) -> Option<Bytes> {
         let now = self.clock.now();
-        let mut inner = self.lock();
-        if now.millis_since(inner.changes_sent_at) < CHANGES_APART_MS {
-            return None;
-        }
-        let changes = inner.changes.take()?;
-        inner.changes_sent_at = now;
+        let changes = self.lock().changes.take(now)?;
         notification_line::<DataChanged>(&changes).ok()
     }
 
@@ -321,13 +289,6 @@ impl EventFeed {
     fn take_navigation(&self) -> Option<Bytes> {
         let to = self.lock().navigation.take()?;
         notification_line::<Navigate>(&to).ok()
-    }
-
-    fn changes_due_in(&self) -> Option<Duration> {
-        let inner = self.lock();
-        inner.changes.as_ref()?;
-        let since = self.clock.now().millis_since(inner.changes_sent_at);
-        Some(Duration::from_millis(CHANGES_APART_MS.saturating_sub(since).max(1)))
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Inner> {

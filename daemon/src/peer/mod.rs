@@ -4,6 +4,7 @@
 //! from when nothing more urgent is to be sent; [`Clients`] is all of them.
 
 mod asked;
+mod changes;
 mod client;
 mod clients;
 mod feed;

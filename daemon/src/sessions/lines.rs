@@ -28,7 +28,7 @@ use tokio::{
 };
 
 use super::{
-    beginning::{Beginning, id_at},
+    beginning::Beginning,
     diagnostics::Diagnostics,
     reader::{Line, LineReader},
 };
@@ -303,7 +303,8 @@ fn key(id: &RequestId) -> String {
     id.to_string()
 }
 
-fn key_of(id: &Value) -> String {
+/// The same, of an id as it came.
+pub(super) fn key_of(id: &Value) -> String {
     id.as_str().map_or_else(|| id.to_string(), ToOwned::to_owned)
 }
 
@@ -319,5 +320,6 @@ fn last_id(tail: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(tail);
     let (_, rest) = text.rsplit_once("\"id\"")?;
     let rest = rest.trim_start().strip_prefix(':')?.trim_start();
-    id_at(rest)
+    let id: String = rest.trim_start_matches('"').chars().take_while(char::is_ascii_digit).collect();
+    (!id.is_empty()).then_some(id)
 }
