@@ -14,7 +14,7 @@ use crate::{
     models::Models,
     secrets::{MemorySecrets, SecretChoice},
     server::{Environment, Home, HomeLock, Places},
-    sessions::ChildSetup,
+    sessions::{ChildSetup, child::passed_on},
     start::{self, Config, Running},
     store::MemoryStore,
 };
@@ -70,29 +70,51 @@ enum Held {
 /// # Errors
 /// When the home is in use, or its store cannot be opened. Its lock and its index are free then, if they were before.
 pub async fn embed(config: EmbedConfig) -> Result<Embedded, RpcError> {
+    embed_for(config, None).await
+}
+
+/// As [`embed`], with the `ropewalk` binary of the same version beside this program. Processes of servers then start through
+/// it and end with this program even when it is killed, and projects with grants have the file tools, which are a process of
+/// that binary; without it they have none, and a server ends with this program only if it minds the end of its input.
+///
+/// # Errors
+/// As [`embed`], and `invalidParams` when there is no file at the path, or the path is relative.
+pub async fn embed_with_binary(config: EmbedConfig, binary: PathBuf) -> Result<Embedded, RpcError> {
+    if !binary.is_absolute() || !binary.is_file() {
+        let message = format!("There is no ropewalk binary at {}. Give the absolute path of one.", binary.display());
+        return Err(RpcError::invalid_params("/binary", "not_found", message));
+    }
+    embed_for(config, Some(binary)).await
+}
+
+async fn embed_for(config: EmbedConfig, keeper: Option<PathBuf>) -> Result<Embedded, RpcError> {
+    let environment = passed_on(|name| std::env::var_os(name).filter(|value| !value.is_empty()));
+    let children = ChildSetup { keeper, environment, descriptors: None };
     // A task of its own: a start that is broken off in its middle would leave a store that nobody closes.
-    match tokio::spawn(begin(config)).await {
+    match tokio::spawn(begin(config, children)).await {
         Ok(begun) => begun,
         Err(ended) if ended.is_panic() => panic::resume_unwind(ended.into_panic()),
         Err(_) => Err(start::storage_panic()),
     }
 }
 
-async fn begin(config: EmbedConfig) -> Result<Embedded, RpcError> {
+async fn begin(config: EmbedConfig, children: ChildSetup) -> Result<Embedded, RpcError> {
     let secret_store = config.secret_store;
     match config.home {
-        EmbedHome::Memory => Ok(Embedded::new(in_memory().await?, Held::Nothing)),
+        EmbedHome::Memory => {
+            let daemon = in_memory().await?;
+            daemon.servers.start_children_with(children);
+            Ok(Embedded::new(daemon, Held::Nothing))
+        }
         EmbedHome::Directory(directory) => {
             let places = Places { home: Some(directory), socket: None };
             let home = Home::resolve(&places, &Environment::default()).map_err(|error| RpcError::from(&error))?;
             if config.listen {
-                let running =
-                    start::start(Config { home, secret_store, idle_exit_ms: None, children: ChildSetup::default() })
-                        .await?;
+                let running = start::start(Config { home, secret_store, idle_exit_ms: None, children }).await?;
                 return Ok(Embedded::new(running.daemon().clone(), Held::Socket(Box::new(running))));
             }
             let lock = HomeLock::acquire(&home).await.map_err(|error| RpcError::from(&error))?;
-            let daemon = start::open(&home.directory, secret_store).await?;
+            let daemon = start::open(&home.directory, secret_store, children).await?;
             Ok(Embedded::new(daemon, Held::Lock(lock)))
         }
     }

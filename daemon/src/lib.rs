@@ -34,5 +34,5 @@ pub mod tools;
 #[doc = include_str!("../../docs/embedding.md")]
 struct Embedding;
 
-pub use embed::{EmbedConfig, EmbedHome, Embedded, embed, embed_parts};
+pub use embed::{EmbedConfig, EmbedHome, Embedded, embed, embed_parts, embed_with_binary};
 pub use secrets::SecretChoice;

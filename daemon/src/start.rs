@@ -144,9 +144,15 @@ impl Opening {
 
 /// Opens the store of a home that is locked by this process, and makes the daemon over it, with everything taken up. With an
 /// error the store is closed.
-pub(crate) async fn open(home: &Path, secret_store: SecretChoice) -> Result<Arc<Daemon>, RpcError> {
+pub(crate) async fn open(
+    home: &Path,
+    secret_store: SecretChoice,
+    children: ChildSetup,
+) -> Result<Arc<Daemon>, RpcError> {
     let opening = Opening::begin(home, secret_store).await?;
     let daemon = opening.daemon().clone();
+    daemon.live_in(home);
+    daemon.servers.start_children_with(children);
     let opened = opening.finish_with(Arc::new(ThreadProjector), u64::MAX).await;
     if opened.is_err() {
         daemon.stop(0);

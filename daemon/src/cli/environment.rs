@@ -2,46 +2,13 @@
 
 use std::{ffi::OsString, fmt, path::PathBuf, sync::Arc};
 
-use crate::server;
+use crate::{server, sessions::child::passed_on};
 
 /// What the environment of the process says. Empty values count as absent.
 #[derive(Clone)]
 pub struct Environment {
     lookup: Arc<Lookup>,
 }
-
-/// What is passed on to processes of servers: where things are, who one is, in which language, and by which proxy. Keys and
-/// tokens live in variables of other names.
-const FOR_CHILDREN: &[&str] = &[
-    "PATH",
-    "HOME",
-    "USER",
-    "LOGNAME",
-    "SHELL",
-    "LANG",
-    "LC_ALL",
-    "LC_CTYPE",
-    "TZ",
-    "TMPDIR",
-    "XDG_CACHE_HOME",
-    "XDG_CONFIG_HOME",
-    "XDG_DATA_HOME",
-    "XDG_RUNTIME_DIR",
-    "SSL_CERT_DIR",
-    "SSL_CERT_FILE",
-    "HTTP_PROXY",
-    "HTTPS_PROXY",
-    "NO_PROXY",
-    "http_proxy",
-    "https_proxy",
-    "no_proxy",
-    "SYSTEMROOT",
-    "TEMP",
-    "TMP",
-    "USERPROFILE",
-    "APPDATA",
-    "LOCALAPPDATA",
-];
 
 /// Reads one variable.
 type Lookup = dyn Fn(&str) -> Option<OsString> + Send + Sync;
@@ -77,7 +44,7 @@ impl Environment {
 
     /// What processes of servers find in their environment: what a program needs to find its way, and nothing of ours (K48).
     pub(crate) fn for_children(&self) -> Vec<(OsString, OsString)> {
-        FOR_CHILDREN.iter().filter_map(|name| Some((OsString::from(name), self.get(name)?))).collect()
+        passed_on(|name| self.get(name))
     }
 
     /// How this program is called where it runs: from a clone it is `cargo run --`.

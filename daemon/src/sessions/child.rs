@@ -29,6 +29,39 @@ const KEEPER_GRACE: Duration = Duration::from_millis(1_000);
 /// What is used as the search path where nothing else is said.
 const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
+/// What is passed on to processes of servers: where things are, who one is, in which language, and by which proxy. Keys and
+/// tokens live in variables of other names.
+const PASSED_ON: &[&str] = &[
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "LANG",
+    "LC_ALL",
+    "LC_CTYPE",
+    "TZ",
+    "TMPDIR",
+    "XDG_CACHE_HOME",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    "XDG_RUNTIME_DIR",
+    "SSL_CERT_DIR",
+    "SSL_CERT_FILE",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "NO_PROXY",
+    "http_proxy",
+    "https_proxy",
+    "no_proxy",
+    "SYSTEMROOT",
+    "TEMP",
+    "TMP",
+    "USERPROFILE",
+    "APPDATA",
+    "LOCALAPPDATA",
+];
+
 /// How processes of servers are started.
 #[derive(Clone, Debug, Default)]
 pub struct ChildSetup {
@@ -182,6 +215,11 @@ fn exit_of(status: ExitStatus) -> String {
         Some(code) => format!("its process ended with exit code {code}"),
         None => format!("its process ended: {status}"),
     }
+}
+
+/// The part of an environment that processes of servers find in theirs.
+pub fn passed_on(variable: impl Fn(&str) -> Option<OsString>) -> Vec<(OsString, OsString)> {
+    PASSED_ON.iter().filter_map(|name| Some((OsString::from(name), variable(name)?))).collect()
 }
 
 /// What a process finds in its environment: the base, then what its owner configured.

@@ -4,7 +4,7 @@ use std::{path::Path, time::Duration};
 
 use futures::FutureExt as _;
 use ropewalk_conformance::suite::{Raw, Stream};
-use ropewalk_daemon::{EmbedConfig, EmbedHome, Embedded, SecretChoice, embed};
+use ropewalk_daemon::{EmbedConfig, EmbedHome, Embedded, SecretChoice, embed, embed_with_binary};
 use serde_json::{Value, json};
 
 /// How long a stop may take on a machine that does much else.
@@ -165,4 +165,37 @@ async fn a_start_that_nobody_waits_for_lets_go_of_its_home() {
         let next = over_in_the_end(&home).await;
         stopped(&next).await;
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn with_our_binary_a_project_has_file_tools_and_never_in_the_home_of_the_daemon() {
+    let place = tempfile::tempdir().unwrap();
+    let at = place.path().canonicalize().unwrap();
+    std::fs::write(at.join("note.txt"), "knots hold").unwrap();
+    let (home, note) = (at.join("home"), at.join("note.txt"));
+    let config = config(&home, false);
+    let daemon = embed_with_binary(config, env!("CARGO_BIN_EXE_ropewalk").into()).await.expect("nobody holds the home");
+    let mut bot = greeted(&daemon).await;
+    let thread = bot.start(&[]).await;
+    let project = bot.project_of(&thread).await;
+    bot.call("grant/add", json!({"projectId": project, "path": at, "capabilities": ["read"]})).await;
+    bot.call("policy/set", json!({"level": "global", "source": "files", "decision": "allow"})).await;
+    for (path, state, says) in [(note, "completed", "knots hold"), (home.join("lock"), "failed", "no grant opens it")] {
+        bot.run(&thread, &format!("call mcp_files__read_file {}", json!({"path": path}))).await;
+        let call = bot.calls(&thread).await.pop().unwrap();
+        assert_eq!(call["state"], state, "{call}");
+        assert!(call.to_string().contains(says), "{call}");
+    }
+    stopped(&daemon).await;
+}
+
+#[tokio::test]
+async fn a_binary_that_is_not_there_is_said_to_be_and_nothing_is_made() {
+    let place = tempfile::tempdir().unwrap();
+    let home = place.path().join("home");
+    for binary in ["/nowhere/ropewalk", "ropewalk"] {
+        let refused = embed_with_binary(config(&home, false), binary.into()).await.map(|_| ()).expect_err("no binary");
+        assert!(refused.message.contains(binary), "{refused}");
+    }
+    assert!(!home.exists(), "what cannot be started makes no home");
 }
