@@ -212,8 +212,9 @@ impl AttachedClient for Client {
 
     fn offer(&self, offer: Offer, thread: ThreadHandle) {
         let mut asked = self.asked();
-        // What a request brings about comes after its answer: events are held back, and so are questions.
-        if !self.feed.is_held() {
+        // What a request brings about comes after its answer: events are held back, and so are questions. While some are, a new
+        // one joins them, or it would be asked before an older one of its own interaction.
+        if !self.feed.is_held() && !asked.holds_any() {
             self.ask(&mut asked, offer, thread);
         } else if asked.hold(offer, thread) {
             tokio::spawn(ask_after_the_answer(self.me.clone(), self.feed.clone()));
