@@ -102,6 +102,7 @@ struct Things {
     branch: Value,
     failed: Value,
     doomed: [Value; 2],
+    secured: Value,
     endpoints: [Value; 2],
     servers: [Value; 2],
     review: Value,
@@ -149,6 +150,7 @@ impl Things {
         fork["mode"] = json!("fork");
         let branch = bot.call("run/submit", fork).await["branchId"].clone();
         let endpoints = [endpoints[0].clone(), endpoints[1].clone()];
+        let secured = bot.call("project/create", json!({"name": "secured"})).await["project"]["projectId"].clone();
         let doomed = bot.call("project/create", json!({"name": "doomed"})).await["project"]["projectId"].clone();
         let doomed = [bot.start(&[]).await, doomed];
         // Servers that cannot be started are there all the same.
@@ -161,6 +163,7 @@ impl Things {
         Self {
             servers,
             review,
+            secured,
              project, grant, policy, thread, held, busy, waiting, asking, paused, forked, branch, failed, doomed, endpoints }
     }
 
@@ -181,6 +184,11 @@ impl Things {
                 json!({"level": "global", "source": "client:bot", "decision": "ask"}),
                 "decision",
                 json!("deny"),
+            ),
+            "project/security/replace" => (
+                json!({"projectId": self.secured, "grants": [], "policies": [], "expectedRevision": 1}),
+                "grants",
+                json!([{"path": "/", "capabilities": ["read"]}]),
             ),
             "policy/remove" => (json!({"policyId": policy}), "policyId", json!("x")),
             "thread/start" => (json!({"title": "one"}), "title", json!("two")),

@@ -118,12 +118,12 @@ fn owner_touched(snapshot: &Snapshot, moment: &Moment<'_>, policy: &Policy, is_s
     Some(touched(project, moment))
 }
 
-fn shown(policy: &Policy, tools: &dyn ToolLookup) -> Policy {
+pub(super) fn shown(policy: &Policy, tools: &dyn ToolLookup) -> Policy {
     Policy { matches: tools.matches(policy), ..policy.clone() }
 }
 
 /// The tool a rule is about; an `allow` is bound to what it is now.
-fn tool_of(tools: &dyn ToolLookup, params: &PolicySetParams) -> Option<PolicyTool> {
+pub(super) fn tool_of(tools: &dyn ToolLookup, params: &PolicySetParams) -> Option<PolicyTool> {
     let mut tool = params.tool.clone()?;
     tool.digest = match params.decision {
         PolicyDecision::Allow => {
@@ -134,7 +134,7 @@ fn tool_of(tools: &dyn ToolLookup, params: &PolicySetParams) -> Option<PolicyToo
     Some(tool)
 }
 
-fn rule(
+pub(super) fn rule(
     before: Option<&Arc<Policy>>,
     moment: &Moment<'_>,
     tool: Option<PolicyTool>,
@@ -166,7 +166,7 @@ fn rule(
     }
 }
 
-fn is_about_the_same(policy: &Policy, params: &PolicySetParams) -> bool {
+pub(super) fn is_about_the_same(policy: &Policy, params: &PolicySetParams) -> bool {
     let subject = |tool: &PolicyTool| (tool.source.clone(), tool.name.clone());
     policy.level == params.level
         && policy.project_id == params.project_id
@@ -177,7 +177,7 @@ fn is_about_the_same(policy: &Policy, params: &PolicySetParams) -> bool {
         && policy.connection == params.connection
 }
 
-fn check(params: &PolicySetParams) -> Result<(), Refusal> {
+pub(super) fn check(params: &PolicySetParams) -> Result<(), Refusal> {
     check_level(params)?;
     check_subject(params)?;
     if let Some(principal) = &params.principal
@@ -269,7 +269,7 @@ fn check_revision(
     }
 }
 
-fn check_expiry(moment: &Moment<'_>, params: &PolicySetParams) -> Result<(), Refusal> {
+pub(super) fn check_expiry(moment: &Moment<'_>, params: &PolicySetParams) -> Result<(), Refusal> {
     match params.expires_at {
         Some(until) if until <= moment.now => {
             let message = format!("expiresAt is not in the future: it is {} now.", moment.now);

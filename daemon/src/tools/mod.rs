@@ -45,7 +45,7 @@ pub mod tool_search;
 pub use declaration::{ClientTool, check_declarations};
 pub use policy::{Effective, ToolIdentity};
 pub use schema::Schema;
-pub use source::{SourceCall, SourceResult, ToolSource};
+pub use source::{SourceCall, SourceResult, Stakes, ToolSource};
 pub use texts::CallFailure;
 
 /// A tool as a thread has it, whatever its source: what the wire's `Tool`, the model's definition and a call are made of.

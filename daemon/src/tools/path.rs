@@ -1,7 +1,7 @@
 //! The one path of every tool call. Nothing else makes one: a source takes a [`SourceCall`], and only this file can.
 //!
 //! ```text
-//! name → identity → policy → repair → schema → approval → policy → call → result check → budget → record
+//! name → identity → policy → repair → schema → stakes → approval → policy → call → result check → budget → record
 //! ```
 //!
 //! The rules have the first word, and a `deny` has the last: between the first and the call a person may have been asked, and
@@ -13,7 +13,7 @@ use ropewalk_protocol::{BlobRef, CallDecision, CallId, DecidedVia, PolicyDecisio
 use serde_json::{Map, Value, json};
 
 use super::{
-    CallFailure, Effective, SourceCall, SourceResult, ToolSource, ToolSpec,
+    CallFailure, Effective, SourceCall, SourceResult, Stakes, ToolSource, ToolSpec,
     arguments::parse_arguments,
     budget::{cut_content, is_cut},
     digest::exact_digest,
@@ -58,6 +58,8 @@ pub struct Ask<'a> {
     pub summary: &'a str,
     /// Stands for the tool and the exact arguments: what the decision is bound to.
     pub digest: &'a str,
+    /// What it would change of what runs may do.
+    pub stakes: Option<&'a Stakes>,
 }
 
 /// Proof that a call has come along the path. Its maker is private to this file.
@@ -86,6 +88,10 @@ pub trait Desk: Send + Sync {
     fn ceiling_ms(&self) -> u64;
     /// The schema of a tool's arguments, ready.
     fn schema(&self, tool: &ToolSpec) -> Option<Arc<Schema>>;
+    /// What a call would change of what runs may do, unless a person has decided about it already.
+    fn stakes(&self, _tool: &ToolSpec, _arguments: &Map<String, Value>) -> impl Future<Output = Option<Stakes>> + Send {
+        std::future::ready(None)
+    }
     /// Asks a person, and waits for the decision.
     fn approve(&self, ask: Ask<'_>) -> impl Future<Output = Result<CallDecision, Refused>> + Send;
     /// Takes in the tools as they are now: while a person decided, they may have changed.
@@ -186,7 +192,8 @@ async fn allowed<D: Desk>(desk: &D, call: &ModelToolCall, seen: &mut Seen) -> Re
         let arguments = arguments(desk, &tool, call, seen)?;
         let line = summary(tool.label(), &arguments, &tool.input_schema);
         seen.summary = Some(line.clone());
-        if let Some(decision) = decision {
+        let stakes = desk.stakes(&tool, &arguments).await;
+        if let Some(decision) = decision.filter(|_| !stakes.as_ref().is_some_and(|stakes| stakes.widens)) {
             return Ok(Allowed { tool, arguments, decision });
         }
         let digest = call_digest(&tool, &arguments);
@@ -195,7 +202,8 @@ async fn allowed<D: Desk>(desk: &D, call: &ModelToolCall, seen: &mut Seen) -> Re
             return Err(Refused { decision: Some(decision), failure });
         }
         let original = seen.repaired.as_ref().map(|(_, original)| original);
-        let ask = Ask { call, tool: &tool, arguments: &arguments, original, summary: &line, digest: &digest };
+        let (summary, digest, stakes) = (line.as_str(), digest.as_str(), stakes.as_ref());
+        let ask = Ask { call, tool: &tool, arguments: &arguments, original, summary, digest, stakes };
         let decision = desk.approve(ask).await?;
         desk.look_again().await?;
         let now = find(desk, &call.name)?;

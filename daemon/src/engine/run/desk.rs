@@ -6,6 +6,7 @@ use ropewalk_protocol::{
     ApprovalAnswer, BlobRef, By, ByKind, CallDecision, CallId, DecidedVia, Decision, Outcome, PolicyDecision,
     ProjectId, SourceKind, Unattended, limits,
 };
+use serde_json::{Map, Value};
 
 use super::{
     app_tools::AppSource,
@@ -20,7 +21,7 @@ use super::{
 use crate::{
     domain::Refusals,
     tools::{
-        CallFailure, Effective, Schema, ToolSource, ToolSpec, ask_user,
+        CallFailure, Effective, Schema, Stakes, ToolSource, ToolSpec, ask_user,
         mcp::without_patterns,
         path::{Ask, DENY, Desk, ModelToolCall, Refused},
         policy::{self, AGENT, RuleSet},
@@ -172,6 +173,13 @@ impl Desk for RunDesk<'_> {
         }
     }
 
+    async fn stakes(&self, tool: &ToolSpec, arguments: &Map<String, Value>) -> Option<Stakes> {
+        if self.before.is_decided {
+            return None;
+        }
+        self.source(tool).stakes(tool, arguments).await
+    }
+
     async fn approve(&self, ask: Ask<'_>) -> Result<CallDecision, Refused> {
         let (id, claim) = self.ask(&ask).await?;
         let answer: Option<ApprovalAnswer> =
@@ -182,7 +190,7 @@ impl Desk for RunDesk<'_> {
                 Ok(Self::decision("allow", DecidedVia::Policy, id, &claim, None))
             }
             (Outcome::Answered, Some(answer)) => {
-                self.remember(ask.tool, &answer, &claim.by).await?;
+                self.remember(&ask, &answer, &claim.by).await?;
                 Ok(Self::decision(word(answer.decision), DecidedVia::Person, id, &claim, answer.note))
             }
             (Outcome::Declined, None) if by_rule => Err(self.refused_by_rule(ask.tool, id, &claim)),

@@ -2,11 +2,12 @@
 
 use futures::future::BoxFuture;
 use ropewalk_protocol::{CallId, Event};
+use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 
 use super::report::Reporter;
 use crate::tools::{
-    CallFailure, SourceCall, SourceResult, ToolSource,
+    CallFailure, SourceCall, SourceResult, Stakes, ToolSource, ToolSpec,
     servers::{Place, Sign, Signs},
 };
 
@@ -27,6 +28,13 @@ pub struct ServerSource<'a> {
 impl ToolSource for ServerSource<'_> {
     fn call(&self, call: SourceCall) -> BoxFuture<'_, Result<SourceResult, CallFailure>> {
         Box::pin(self.make(call))
+    }
+
+    fn stakes<'a>(&'a self, tool: &'a ToolSpec, arguments: &'a Map<String, Value>) -> BoxFuture<'a, Option<Stakes>> {
+        match self.reporter.shared().servers.get() {
+            Some(servers) => servers.stakes(&self.place, tool, arguments),
+            None => Box::pin(std::future::ready(None)),
+        }
     }
 }
 

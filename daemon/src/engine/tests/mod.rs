@@ -31,3 +31,4 @@ pub(crate) mod spy;
 mod stopping;
 mod stream;
 mod trouble;
+mod widening;
