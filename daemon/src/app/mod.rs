@@ -9,6 +9,7 @@
 //! [`navigate`] is `app_navigate`, and an [`answer`] is what either gives to its three audiences.
 
 mod answer;
+mod authority;
 mod navigate;
 mod read;
 mod server;

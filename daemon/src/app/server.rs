@@ -18,7 +18,7 @@ use tokio::io::DuplexStream;
 use super::{
     answer::{Answer, ToolError},
     navigate, read,
-    surroundings::{Reader, Windows},
+    surroundings::{Reader, Windows, Writer},
     tools::tools,
 };
 use crate::tools::servers::Place;
@@ -32,13 +32,14 @@ pub struct AppServer {
     pub(super) place: Place,
     pub(super) reader: Arc<dyn Reader>,
     pub(super) windows: Arc<dyn Windows>,
+    pub(super) writer: Arc<dyn Writer>,
 }
 
 impl AppServer {
     /// The server of the run that stands at a place.
     #[must_use]
-    pub fn new(place: Place, reader: Arc<dyn Reader>, windows: Arc<dyn Windows>) -> Self {
-        Self { place, reader, windows }
+    pub fn new(place: Place, reader: Arc<dyn Reader>, windows: Arc<dyn Windows>, writer: Arc<dyn Writer>) -> Self {
+        Self { place, reader, windows, writer }
     }
 
     /// Begins to serve, and gives the client's end. The server ends with it.

@@ -39,7 +39,7 @@ impl Catalogue {
         let (tools, by) = (self.tool_lookup(), caller.by());
         self.change(caller, move |snapshot, moment| {
             check_owner(snapshot, &*tools, &params)?;
-            let before = snapshot.policies.values().find(|policy| is_about_the_same(policy, &params));
+            let before = snapshot.replaced_by(&params);
             check_revision(before, &*tools, &params)?;
             check_expiry(moment, &params)?;
             let policy = rule(before, moment, tool_of(&*tools, &params), params, origin, by);
@@ -85,6 +85,13 @@ pub fn is_listed(policy: &Policy, filter: &PolicyListParams, now: Timestamp) -> 
         && (filter.project_id.is_none() || policy.project_id == filter.project_id)
         && (filter.thread_id.is_none() || policy.thread_id == filter.thread_id)
         && (filter.source.is_none() || source() == filter.source.as_ref())
+}
+
+impl Snapshot {
+    /// The rule that one with these parameters takes the place of.
+    pub fn replaced_by(&self, params: &PolicySetParams) -> Option<&Arc<Policy>> {
+        self.policies.values().find(|policy| is_about_the_same(policy, params))
+    }
 }
 
 /// Whether a rule holds no more at a moment.
@@ -166,7 +173,7 @@ pub(super) fn rule(
     }
 }
 
-pub(super) fn is_about_the_same(policy: &Policy, params: &PolicySetParams) -> bool {
+fn is_about_the_same(policy: &Policy, params: &PolicySetParams) -> bool {
     let subject = |tool: &PolicyTool| (tool.source.clone(), tool.name.clone());
     policy.level == params.level
         && policy.project_id == params.project_id

@@ -15,7 +15,7 @@ use super::{
     Caller, Catalogue, Refusal, Snapshot, ToolLookup, bindings, directory,
     document::{Document, DocumentChange, Noun},
     grants::distinct,
-    policies::{check, check_expiry, is_about_the_same, rule, shown, tool_of},
+    policies::{check, check_expiry, rule, shown, tool_of},
     projects::{existing, touched},
     refusal::expect_revision,
     rules,
@@ -153,7 +153,7 @@ fn after(
     let mut policies = Vec::with_capacity(wanted.policies.len());
     for (index, params) in wanted.policies.iter().enumerate() {
         check_expiry(moment, params).map_err(|refusal| within("policies", index, refusal))?;
-        let before = snapshot.policies.values().find(|policy| is_about_the_same(policy, params));
+        let before = snapshot.replaced_by(params);
         let tool = tool_of(tools, params);
         let made = rule(before, moment, tool, params.clone(), PolicyOrigin::Owner, by.clone());
         policies.push(before.filter(|before| says_the_same(before, &made)).map_or(made, |before| (**before).clone()));

@@ -92,11 +92,12 @@ impl Parts {
         let owned = OwnedServers::new(catalogue.clone(), self.clock.clone());
         owned.speak_through(Arc::new(HubClients { hub: servers.clone(), owned: Arc::downgrade(&owned) }));
         let files = FilesBook::new(catalogue.clone());
-        servers.know(Arc::new(Books::of(vec![app, files, owned.clone()])));
+        servers.know(Arc::new(Books::of(vec![app.clone(), files, owned.clone()])));
         Arc::new(Daemon {
             info: self.info(),
             limits: Limits::default(),
             journal: OperationJournal::new(self.store.clone(), self.secrets.operation_key()),
+            app,
             owned,
             engine,
             catalogue,

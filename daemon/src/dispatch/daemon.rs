@@ -7,7 +7,7 @@ use ropewalk_peer::{Feed, Peer};
 use ropewalk_protocol::{Notification, OperationId, RpcError, ToolProgressParams, ToolProgressSent};
 use serde_json::value::RawValue;
 
-use super::{Host, Journal, Standing, StoredOperation, touched};
+use super::{Host, Journal, Standing, StoredOperation, Table, runs::serve_runs, touched};
 use crate::{
     clock::Clock,
     daemon::{Daemon, OperationJournal},
@@ -80,6 +80,10 @@ impl Host for Daemon {
 
     fn room(&self) -> Result<(), RpcError> {
         Self::room(self)
+    }
+
+    fn served_by(self: &Arc<Self>, table: &Arc<Table>) {
+        serve_runs(self, table);
     }
 
     fn wound_down(&self) -> BoxFuture<'_, ()> {

@@ -8,7 +8,7 @@ use ropewalk_protocol::RpcError;
 use serde_json::value::RawValue;
 
 pub use crate::daemon::Standing;
-use crate::{clock::Clock, dispatch::Journal};
+use crate::{clock::Clock, dispatch::{Journal, Table}};
 
 /// The daemon, as seen from its connections. Tests put a small one in its place.
 pub trait Host: Send + Sync + Sized + 'static {
@@ -50,6 +50,9 @@ pub trait Host: Send + Sync + Sized + 'static {
     fn room(&self) -> Result<(), RpcError> {
         Ok(())
     }
+
+    /// Its requests are answered by this table from now on, whoever makes them.
+    fn served_by(self: &Arc<Self>, _table: &Arc<Table<Self>>) {}
 
     /// Resolves when everything that was under way when the daemon began to stop has ended or was parked. Waited for
     /// no longer than the grace.

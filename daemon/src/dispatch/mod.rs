@@ -11,6 +11,7 @@ mod journal;
 mod operations;
 mod params;
 mod peek;
+mod runs;
 mod touched;
 mod work;
 
@@ -26,7 +27,7 @@ use serde_json::value::{RawValue, to_raw_value};
 
 pub(crate) use answer::answer;
 pub(crate) use call::UntilAnswered;
-pub use call::{Call, Operation};
+pub use call::{Call, OnBehalf, Operation};
 pub use host::{Host, Standing};
 pub use journal::{Journal, StoredOperation};
 pub(crate) use peek::{Peek, is_answered_while_starting};
