@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use futures::{FutureExt as _, future::BoxFuture};
 use ropewalk_peer::{Feed, Peer};
-use ropewalk_protocol::{Notification, OperationId, RpcError, ToolProgressParams, ToolProgressSent};
+use ropewalk_protocol::{InstanceId, Notification, OperationId, RpcError, ToolProgressParams, ToolProgressSent};
 use serde_json::value::RawValue;
 
 use super::{Host, Journal, Standing, StoredOperation, Table, runs::serve_runs, touched};
@@ -44,6 +44,10 @@ impl Host for Daemon {
                 thread.progress(client, params).await;
             }
         });
+    }
+
+    fn origin(&self, client: &Client) -> Option<InstanceId> {
+        client.origin()
     }
 
     fn journal(&self) -> &dyn Journal {

@@ -35,7 +35,9 @@ impl Requests {
     async fn answered(&self, asked: Asked) -> Result<Value, RpcError> {
         let Some(daemon) = self.daemon.upgrade() else { return Err(internal_error("the daemon is gone")) };
         let Asked { place, method, mut params, intent } = asked;
-        let Some(entry) = self.table.entry(method) else { return Err(internal_error(&format!("there is no {method}"))) };
+        let Some(entry) = self.table.entry(method) else {
+            return Err(internal_error(&format!("there is no {method}")));
+        };
         // One client's operations are another's as well, so those of runs have a prefix of their own.
         let id = params.get("operationId").and_then(Value::as_str).map(|id| format!("{}:{id}", place.branch_id));
         if let Some(id) = &id {

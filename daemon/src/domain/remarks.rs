@@ -1,8 +1,8 @@
 //! Asides and steers: input for the run under way, which joins its chain at the next step boundary.
 
 use ropewalk_protocol::{
-    BranchId, Delivery, Event, MessageId, Mode, Part, QueueChange, QueueChanged, QueueEntry, RunId, Sender, SubmitState,
-    limits::QUEUE_ENTRIES,
+    BranchId, Delivery, Event, MessageId, Mode, Part, QueueChange, QueueChanged, QueueEntry, RunId, Sender,
+    SubmitState, limits::QUEUE_ENTRIES,
 };
 
 use super::{Change, DomainError, QueuedInput, notes::UserMessage};

@@ -63,7 +63,8 @@ pub fn stakes(thread: &ThreadId, method: &str, params: &Value, standing: &dyn St
         ServerUpdate::NAME => {
             let params: ServerUpdateParams = read(params)?;
             let is_on = standing.is_server_on(&params.server_id)?;
-            (params.enabled == Some(true) && !is_on).then(|| widening(json!({"enabled": false}), json!({"enabled": true})))
+            (params.enabled == Some(true) && !is_on)
+                .then(|| widening(json!({"enabled": false}), json!({"enabled": true})))
         }
         ProjectUpdate::NAME => servers_of(&read(params)?, standing),
         ThreadUpdate::NAME => {

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use ropewalk_protocol::{Endpoint, EndpointId, Policy, PolicyId, PolicySetParams, Project, ProjectId, ServerId, Settings};
+use ropewalk_protocol::{
+    Endpoint, EndpointId, Policy, PolicyId, PolicySetParams, Project, ProjectId, ServerId, Settings,
+};
 use serde_json::{Value, json};
 
 use super::{Standing, rules, stakes};
@@ -92,16 +94,32 @@ fn app_141_a_rule_widens_where_it_is_looser_than_the_one_in_its_place() {
         (Some(of("allow")), of("ask"), false),
         (Some(of("allow")), of("allow"), false),
         (Some(of("ask")), of("deny"), false),
-        (Some(json!({"decision": "allow", "maxCallsPerRun": 3})), json!({"decision": "allow", "maxCallsPerRun": 3}), false),
-        (Some(json!({"decision": "allow", "maxCallsPerRun": 3})), json!({"decision": "allow", "maxCallsPerRun": 4}), true),
+        (
+            Some(json!({"decision": "allow", "maxCallsPerRun": 3})),
+            json!({"decision": "allow", "maxCallsPerRun": 3}),
+            false,
+        ),
+        (
+            Some(json!({"decision": "allow", "maxCallsPerRun": 3})),
+            json!({"decision": "allow", "maxCallsPerRun": 4}),
+            true,
+        ),
         (Some(json!({"decision": "allow", "maxCallsPerRun": 3})), of("allow"), true),
         (Some(json!({"decision": "ask", "timeoutMs": 5_000})), json!({"decision": "ask", "timeoutMs": 6_000}), true),
         (Some(json!({"decision": "ask", "timeoutMs": 5_000})), of("ask"), true),
         (Some(of("ask")), json!({"decision": "ask", "timeoutMs": 6_000}), false),
         (Some(of("deny")), json!({"decision": "deny", "expiresAt": later}), true),
         (Some(json!({"decision": "deny", "expiresAt": later})), json!({"decision": "deny", "expiresAt": sooner}), true),
-        (Some(json!({"decision": "deny", "expiresAt": sooner})), json!({"decision": "deny", "expiresAt": later}), false),
-        (Some(json!({"decision": "allow", "expiresAt": sooner})), json!({"decision": "allow", "expiresAt": later}), true),
+        (
+            Some(json!({"decision": "deny", "expiresAt": sooner})),
+            json!({"decision": "deny", "expiresAt": later}),
+            false,
+        ),
+        (
+            Some(json!({"decision": "allow", "expiresAt": sooner})),
+            json!({"decision": "allow", "expiresAt": later}),
+            true,
+        ),
         (Some(json!({"decision": "allow", "expiresAt": sooner})), of("allow"), true),
         (Some(of("allow")), json!({"decision": "allow", "expiresAt": sooner}), false),
     ] {
@@ -184,16 +202,21 @@ fn app_141_settings_endpoints_keys_and_servers_widen_and_show_only_what_they_nam
         ..Known::default()
     };
     let shown = |method: &str, params: &Value| stakes(&"th-1".into(), method, params, &known).unwrap();
-    let settings = shown("settings/update", &json!({"toolCeilingMs": 5_000, "expectedRevision": 1, "operationId": "o"}));
+    let settings =
+        shown("settings/update", &json!({"toolCeilingMs": 5_000, "expectedRevision": 1, "operationId": "o"}));
     assert!(settings.widens);
     assert_eq!(settings.change.before, json!({"toolCeilingMs": 1_800_000}));
     assert_eq!(settings.change.after, json!({"toolCeilingMs": 5_000}));
     let moved = shown("endpoint/set", &json!({"endpointId": "e-1", "baseUrl": "https://b.example/v1"}));
     assert_eq!(moved.change.before, json!({"baseUrl": "https://a.example/v1"}));
     let key = shown("secret/set", &json!({"endpointId": "e-1", "value": "sk-very-secret"}));
-    assert_eq!((&key.change.before, &key.change.after), (&json!({"hasCredential": false}), &json!({"hasCredential": true})));
+    assert_eq!(
+        (&key.change.before, &key.change.after),
+        (&json!({"hasCredential": false}), &json!({"hasCredential": true}))
+    );
     assert!(shown("mcp/server/update", &json!({"serverId": "s", "enabled": true})).widens);
-    let bound = shown("project/update", &json!({"projectId": "p-1", "servers": [{"serverId": "files", "enabled": true}]}));
+    let bound =
+        shown("project/update", &json!({"projectId": "p-1", "servers": [{"serverId": "files", "enabled": true}]}));
     assert_eq!(bound.change.before, json!({"servers": [{"serverId": "files", "enabled": false}]}));
     for (method, params) in [
         ("secret/remove", json!({"endpointId": "e-1"})),

@@ -139,7 +139,8 @@ impl ServerHub {
         let Some(source) = self.sources().get(key).cloned() else { return };
         self.keep_listing(&source, key);
         let Some(engine) = self.engine.get().and_then(Weak::upgrade) else { return };
-        (engine.shared().changes)(DataKind::Server, &source);
+        (engine.shared().changes)(DataKind::Server, &source, None);
+        (engine.shared().changes)(DataKind::Tool, &source, None);
         tokio::spawn(async move { engine.servers_changed().await });
     }
 

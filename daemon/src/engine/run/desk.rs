@@ -26,6 +26,7 @@ use crate::{
         path::{Ask, DENY, Desk, ModelToolCall, Refused},
         policy::{self, AGENT, RuleSet},
         tool_search::is_tool_search,
+        veil::is_veiled,
     },
 };
 
@@ -95,7 +96,9 @@ impl<'a> RunDesk<'a> {
 
     /// Whether nobody can tell any more what the call came to.
     pub fn is_lost(&self, call: &ModelToolCall) -> bool {
-        self.before.is_lost(self.toolbox().find(&call.name).as_deref())
+        // What its secrets were is not known any more, so that it cannot be made again.
+        let was_made = self.before.was_sent || self.before.was_begun;
+        was_made && is_veiled(&call.arguments) || self.before.is_lost(self.toolbox().find(&call.name).as_deref())
     }
 
     fn toolbox(&self) -> MutexGuard<'_, Toolbox> {

@@ -25,6 +25,7 @@ mod retries;
 mod rewriting;
 mod room;
 mod rules;
+mod secrets;
 mod settling;
 mod shortfalls;
 pub(crate) mod spy;
