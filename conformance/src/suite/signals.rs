@@ -63,7 +63,7 @@ fn kind_of(method: &str) -> &'static str {
         "run/submit" | "run/skip" => "queue",
         "thread/resume" => "tool",
         _ => match method.rsplit_once('/').map(|(noun, _)| noun) {
-            Some("project") => "project",
+            Some("project" | "project/security") => "project",
             Some("grant") => "grant",
             Some("policy") => "policy",
             Some("thread" | "branch") => "thread",

@@ -120,9 +120,10 @@ impl Things {
                 (json!({"level": "global", "source": "client:bot", "decision": "ask"}), "decision", json!("deny"))
             }
             "project/security/replace" => (
-                json!({"projectId": self.secured, "grants": [], "policies": [], "expectedRevision": 1}),
+                json!({"projectId": self.secured, "grants": [{"path": "/", "capabilities": ["read"]}],
+                    "policies": [], "expectedRevision": 1}),
                 "grants",
-                json!([{"path": "/", "capabilities": ["read"]}]),
+                json!([]),
             ),
             "policy/remove" => (json!({"policyId": policy}), "policyId", json!("x")),
             "thread/start" => (json!({"title": "one"}), "title", json!("two")),

@@ -51,6 +51,9 @@ impl Catalogue {
         let expected = params.expected_revision;
         let wanted = self.wanted(params).await?;
         let (tools, by) = (self.tool_lookup(), caller.by());
+        // What was only rehearsed is no change that a repeat could be recognised by (APP-156).
+        let operation = caller.operation.filter(|_| !wanted.is_rehearsal);
+        let caller = Caller { operation, ..caller };
         let tools_shown = tools.clone();
         self.change(caller, move |snapshot, moment| {
             let project = existing(snapshot, &wanted.project_id)?;

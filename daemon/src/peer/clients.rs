@@ -43,7 +43,7 @@ impl Clients {
     /// A run, as one who asks for something: it has no connection, so it is asked and sent nothing.
     pub fn of_a_run(&self, run_id: &RunId) -> Arc<Client> {
         let id = ConnectionId(self.next.fetch_add(1, Ordering::Relaxed));
-        let client = Client::new(id, Peer::closed(), Arc::new(EventFeed::new(self.clock.clone())));
+        let client = Client::new(id, Peer::of_nobody(), Arc::new(EventFeed::new(self.clock.clone())));
         client.greet(Session {
             client: ClientRef { client_name: RUN.to_owned(), instance_id: run_id.to_string().into() },
             is_lasting: false,

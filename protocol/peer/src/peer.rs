@@ -63,7 +63,7 @@ impl Peer {
 
     /// A connection that is over: whatever is sent on it is lost, and every call fails as closed.
     #[must_use]
-    pub fn closed() -> Self {
+    pub fn of_nobody() -> Self {
         let (peer, _) = Self::new(Options::default());
         peer.end();
         peer.ended();

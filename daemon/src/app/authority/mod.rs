@@ -154,10 +154,10 @@ fn servers_of(params: &ProjectUpdateParams, standing: &dyn Standing) -> Option<S
     widens.then(|| widening(json!({"servers": now}), json!({"servers": choices})))
 }
 
-/// What a request names, without what only says which request it is.
+/// What a request names, without what only says which request it is, and of which endpoint.
 fn asked(params: &Value) -> Value {
     let mut fields = params.as_object().cloned().unwrap_or_default();
-    for how in ["operationId", "expectedRevision", "dryRun"] {
+    for how in ["operationId", "expectedRevision", "dryRun", "endpointId"] {
         fields.remove(how);
     }
     Value::Object(fields)

@@ -90,8 +90,8 @@ fn ends_before(one: Option<Timestamp>, other: Option<Timestamp>) -> bool {
 /// Whether the same decision leaves more room than before: calls, or silence.
 fn has_more_room(before: &Policy, after: &PolicySetParams) -> bool {
     let calls = after.max_calls_per_run.unwrap_or(MAX_CALLS);
-    let is_quieter = match (after.timeout_ms, before.timeout_ms) {
-        (Patch::Set(after), Some(before)) => after > before,
+    let is_quieter = match (&after.timeout_ms, before.timeout_ms) {
+        (Patch::Set(after), Some(before)) => *after > before,
         (Patch::Set(_), None) => false,
         (Patch::Keep | Patch::Clear, before) => before.is_some(),
     };

@@ -191,7 +191,7 @@ impl Standing for Surroundings {
     }
 
     fn settings_now(&self) -> Settings {
-        self.catalogue.snapshot().settings.clone()
+        (*self.catalogue.snapshot().settings).clone()
     }
 
     fn endpoint(&self, id: &EndpointId) -> Option<Endpoint> {
