@@ -9,6 +9,8 @@
 //! [`navigate`] is `app_navigate`, and an [`answer`] is what either gives to its three audiences.
 
 mod answer;
+mod authority;
+mod change;
 mod navigate;
 mod read;
 mod server;
@@ -18,7 +20,9 @@ mod surroundings;
 mod tests;
 mod tools;
 
+pub use authority::Standing;
+pub use change::stakes;
 pub use read::ReadResource;
 pub use server::AppServer;
-pub use surroundings::{Chain, Reader, Windows};
+pub use surroundings::{Asked, Chain, Reader, Windows, Writer};
 pub use tools::{SOURCE, SOURCE_NAME, specs};

@@ -13,6 +13,7 @@ mod policies;
 mod projects;
 mod queue;
 mod runs;
+mod security;
 mod servers;
 mod threads;
 
@@ -32,6 +33,7 @@ pub use policies::*;
 pub use projects::*;
 pub use queue::*;
 pub use runs::*;
+pub use security::*;
 pub use servers::*;
 pub use threads::*;
 
