@@ -64,6 +64,7 @@ topics! { $
     resuming
     retrying
     ruling
+    searching
     sharing
     stopping
     timing

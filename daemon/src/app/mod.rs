@@ -20,5 +20,5 @@ mod tools;
 
 pub use read::ReadResource;
 pub use server::AppServer;
-pub use surroundings::{Chain, Reader, Windows};
+pub use surroundings::{Chain, Hits, Reader, Setting, Standing, Windows};
 pub use tools::{SOURCE, SOURCE_NAME, specs};

@@ -4,5 +4,8 @@ mod navigating;
 mod paging;
 mod reading;
 mod schemas;
+mod searching;
 mod serving;
+mod settings;
+mod standing;
 mod world;
