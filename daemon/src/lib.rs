@@ -3,7 +3,7 @@
 //! [`server`] accepts, [`connection`] reads and writes bytes, [`dispatch`] finds the method, [`methods`] translate,
 //! [`peer`] knows the attached client, [`engine`] owns threads and drives runs, [`domain`] decides, [`tools`] and
 //! [`models`] reach outside, [`catalogue`] keeps what belongs to no thread, and [`store`] makes it last.
-//! [`page`] is what all lists share. [`start`] puts all of it on a home, [`embed`](mod@embed) into another program;
+//! [`page`] is what all lists share, [`search`] how text is looked for. [`start`] puts all of it on a home, [`embed`](mod@embed) into another program;
 //! [`cli`] is a client.
 
 pub mod app;
@@ -22,6 +22,7 @@ pub mod methods;
 pub mod models;
 pub mod page;
 pub mod peer;
+pub mod search;
 pub mod secrets;
 pub mod server;
 pub mod sessions;

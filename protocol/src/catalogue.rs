@@ -68,6 +68,7 @@ pub const METHODS: &[MethodEntry] = entries![method:
     GrantAdd, GrantRemove, GrantList,
     PolicySet, PolicyRemove, PolicyList, SecurityReplace,
     ThreadStart, ThreadResume, ThreadRead, ThreadList, ThreadUpdate, ThreadArchive, ThreadMessages, ThreadEvents,
+    ThreadSearch,
     ThreadSubscribe, ThreadUnsubscribe, ThreadTools, ThreadDelete,
     ThreadMarkRead, ItemList, ItemRead,
     RunSubmit, RunStop, RunWait, RunRead, RunList, RunSkip, RunResume,

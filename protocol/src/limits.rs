@@ -41,6 +41,10 @@ limits! {
     PAGE_ITEMS page_items = 1_000;
     /// Characters of one page, its first item always included.
     PAGE_CHARACTERS page_characters = 262_144;
+    /// Messages that one page of a search looks at.
+    SEARCH_MESSAGES search_messages = 20_000;
+    /// Characters of a message that a hit of a search shows, around its first match.
+    FRAGMENT_CHARACTERS fragment_characters = 160;
     /// Parts of one input.
     INPUT_PARTS input_parts = 32;
     /// Bytes of one image, decoded.

@@ -4,6 +4,7 @@ mod endurance;
 mod memory;
 mod requests;
 mod runs;
+mod searching;
 mod sleepers;
 mod stored;
 mod streams;
@@ -42,4 +43,5 @@ pub(super) const ALL: &[Measure] = &[
     Measure { names: memory::THREADS, run: |bench| Box::pin(memory::threads(bench)) },
     Measure { names: memory::START, run: |bench| Box::pin(memory::start(bench)) },
     Measure { names: stored::NAMES, run: |bench| Box::pin(stored::stored(bench)) },
+    Measure { names: searching::NAMES, run: |bench| Box::pin(searching::searching(bench)) },
 ];

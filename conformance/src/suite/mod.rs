@@ -65,6 +65,7 @@ topics! { $
     resuming
     retrying
     ruling
+    searching
     sharing
     signals
     stopping

@@ -20,9 +20,9 @@ mod surroundings;
 mod tests;
 mod tools;
 
-pub use authority::Standing;
+pub use authority::Authority;
 pub use change::stakes;
 pub use read::ReadResource;
 pub use server::AppServer;
-pub use surroundings::{Asked, Chain, Reader, Windows, Writer};
+pub use surroundings::{Asked, Chain, Hits, Reader, Setting, Standing, Windows, Writer};
 pub use tools::{SOURCE, SOURCE_NAME, specs};

@@ -1,7 +1,11 @@
 //! What the App tools need of the daemon around them.
 
 use futures::future::BoxFuture;
-use ropewalk_protocol::{BranchId, Message, NavigateParams, Project, ProjectId, RpcError, Thread, ThreadId};
+use ropewalk_protocol::{
+    Branch, BranchId, Endpoint, Message, NavigateParams, Policy, Project, ProjectId, QueueEntry, RpcError, Run,
+    SearchHit, Server, Settings, Thread, ThreadId, ThreadSearchParams,
+};
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::tools::servers::Place;
@@ -12,6 +16,40 @@ pub struct Chain {
     /// The messages.
     pub messages: Vec<Message>,
     /// Where the chain goes on behind them, to be given back as it came; nothing at its root.
+    pub next: Option<String>,
+}
+
+/// How a branch stands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Standing {
+    /// The branch, with its revision.
+    pub branch: Branch,
+    /// The first inputs that wait on it.
+    pub entries: Vec<QueueEntry>,
+    /// The run under way on it, or its last one where that ended badly, with what can be done about it.
+    pub run: Option<Run>,
+}
+
+/// One thing that holds for the whole daemon.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "kind")]
+pub enum Setting {
+    /// The settings.
+    Settings(Settings),
+    /// A server whose tools runs have.
+    Server(Server),
+    /// A rule about tools.
+    Policy(Policy),
+    /// A model. Whether it has a key is all that is known of that.
+    Endpoint(Endpoint),
+}
+
+/// Some hits of a search.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Hits {
+    /// The hits, each with the cursor that goes on behind it.
+    pub hits: Vec<(String, SearchHit)>,
+    /// Where the search goes on; nothing where nothing is left.
     pub next: Option<String>,
 }
 
@@ -37,6 +75,31 @@ pub trait Reader: Send + Sync {
     /// # Errors
     /// `notFound`, `unavailable`.
     fn thread<'a>(&'a self, thread_id: &'a ThreadId) -> BoxFuture<'a, Result<Thread, RpcError>>;
+
+    /// The rules that are about a thread by itself.
+    fn policies(&self, thread_id: &ThreadId) -> Vec<Policy>;
+
+    /// How branches of a thread stand: one of them, or those beyond `after` in the order of their ids, at most `limit`.
+    ///
+    /// # Errors
+    /// `notFound`, `unavailable`.
+    fn standing<'a>(
+        &'a self,
+        thread_id: &'a ThreadId,
+        branch_id: Option<&'a BranchId>,
+        after: Option<&'a str>,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<Vec<Standing>, RpcError>>;
+
+    /// What holds for the whole daemon, in an order that does not change: settings, servers, the rules of the global level,
+    /// endpoints.
+    fn settings(&self) -> Vec<Setting>;
+
+    /// A page of a search over messages.
+    ///
+    /// # Errors
+    /// `invalidParams`, `notFound`, `unavailable`.
+    fn search(&self, params: ThreadSearchParams) -> BoxFuture<'_, Result<Hits, RpcError>>;
 
     /// The chain of a branch as a model is shown it, newest first, from its head or where another part said that it goes on.
     ///

@@ -31,6 +31,7 @@ mod reconnecting;
 mod recover;
 mod run;
 mod schema;
+mod search;
 mod seen;
 mod session;
 mod settings;
@@ -93,6 +94,7 @@ enum Command {
     Pending(pending::PendingArgs),
     Answer(answer::AnswerArgs),
     Threads(threads::ThreadsArgs),
+    Search(search::SearchArgs),
     Branches(branches::BranchesArgs),
     Export(export::ExportArgs),
     Context(context::ContextArgs),
@@ -154,6 +156,7 @@ async fn run_command(command: Command, context: &Context) -> Exit {
         Command::Pending(args) => pending::run(args, context).await,
         Command::Answer(args) => answer::run(args, context).await,
         Command::Threads(args) => threads::run(args, context).await,
+        Command::Search(args) => search::run(args, context).await,
         Command::Branches(args) => branches::run(args, context).await,
         Command::Export(args) => export::run(args, context).await,
         Command::Context(args) => context::run(args, context).await,

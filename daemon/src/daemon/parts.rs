@@ -92,6 +92,7 @@ impl Parts {
         let app = AppBook::new(catalogue.clone(), clients.clone());
         app.serve(&engine);
         let owned = OwnedServers::new(catalogue.clone(), self.clock.clone());
+        app.show_servers(&owned);
         owned.speak_through(Arc::new(HubClients { hub: servers.clone(), owned: Arc::downgrade(&owned) }));
         let files = FilesBook::new(catalogue.clone());
         servers.know(Arc::new(Books::of(vec![app.clone(), files, owned.clone()])));

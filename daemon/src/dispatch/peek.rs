@@ -1,7 +1,7 @@
 //! What dispatch itself needs of the parameters, read before the handler's own reading.
 
 use ropewalk_protocol::{
-    DaemonStatus, Method, MethodEntry, OperationId, RpcError, RunSubmit, RunWait, ServerAdd, ThreadEvents,
+    DaemonStatus, Method, MethodEntry, OperationId, RpcError, RunSubmit, RunWait, ServerAdd, ThreadEvents, ThreadSearch,
 };
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -38,7 +38,7 @@ impl Peek {
     /// `invalidParams` for parameters by position, an operation id that is none, or a rehearsal of a method that knows
     /// none.
     pub(crate) fn at(entry: &MethodEntry, params: Option<&RawValue>) -> Result<Self, RpcError> {
-        let waits_always = entry.name == RunWait::NAME;
+        let waits_always = entry.name == RunWait::NAME || entry.name == ThreadSearch::NAME;
         let Some(params) = params else { return Ok(Self { operation_id: None, waits: waits_always }) };
         if params.get().starts_with('[') {
             return Err(RpcError::invalid_params(

@@ -26,7 +26,7 @@ const OF_DOCUMENTS: [&str; 9] = [
 
 /// The methods that are about the thread they name and nothing else: what they change is written to its log, with their
 /// operation. One that begins or deletes a thread is not among them.
-const OF_A_THREAD: [&str; 32] = [
+const OF_A_THREAD: [&str; 33] = [
     p::ThreadResume::NAME,
     p::ThreadRead::NAME,
     p::ThreadUpdate::NAME,
@@ -34,6 +34,7 @@ const OF_A_THREAD: [&str; 32] = [
     p::ThreadMarkRead::NAME,
     p::ThreadMessages::NAME,
     p::ThreadEvents::NAME,
+    p::ThreadSearch::NAME,
     p::ThreadSubscribe::NAME,
     p::ThreadUnsubscribe::NAME,
     p::ThreadTools::NAME,

@@ -106,7 +106,7 @@ pub async fn chain(
 }
 
 /// The same, looking for the first of them no further back than `reach` events at first.
-async fn chain_within(
+pub(super) async fn chain_within(
     shared: &Shared,
     id: &ThreadId,
     line: &Line,

@@ -183,6 +183,24 @@ pub fn threads_of_project(shared: &Shared, project: &ProjectId) -> Result<Vec<Th
     Ok(found)
 }
 
+/// The rows of the threads of a project, newest first and beyond `after`; no others are read.
+///
+/// # Errors
+/// `unavailable`, when the index cannot be read.
+pub fn threads_in(
+    shared: &Shared,
+    project: &ProjectId,
+    after: Option<&ThreadId>,
+    limit: usize,
+) -> Result<Vec<ThreadRow>, RpcError> {
+    let after = after.map(|id| keys::in_project(project, id));
+    let scan = Scan { prefix: keys::threads_of(project), after, reverse: true, limit };
+    let found = shared.store.scan(&scan).map_err(|error| storage_error(&error))?;
+    let ids = found.iter().filter_map(|(key, _)| key.last_part());
+    let row = |id| rows::get::<ThreadRow>(&*shared.store, &keys::thread(id)).map_err(|error| storage_error(&error));
+    ids.filter_map(|id| row(id).transpose()).collect()
+}
+
 /// Whether there is such a thread.
 pub fn thread_exists(shared: &Shared, id: &ThreadId) -> bool {
     shared.store.get(&keys::thread(id)).is_ok_and(|row| row.is_some())

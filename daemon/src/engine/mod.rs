@@ -17,6 +17,7 @@ mod places;
 mod removal;
 pub mod rows;
 mod run;
+mod searching;
 mod shared;
 mod taking_up;
 mod thread;
@@ -35,7 +36,7 @@ use std::{
 };
 
 use ropewalk_protocol::{BlobId, InteractionId, Policy, RpcError, Run, RunId, RunStatus, ThreadId};
-use tokio::sync::RwLock;
+use tokio::sync::{RwLock, Semaphore};
 
 pub use crate::catalogue::{starting, storage_error};
 use crate::store::{BlobPart, LogName};
@@ -45,11 +46,12 @@ pub use attached::{AttachedClient, ConnectionId, Offer, Subscriber, UNREPRESENTA
 pub use bus::{Batch, Bus, Cursor, Wants};
 pub use deletion::Deletion;
 pub use operations::{
-    Answering, ForkRequest, HeaderPatch, ItemQuery, QueueEdit, Recovering, RemarkRequest, ReplaceRequest, Resume,
-    Resumed, StartRequest, Started, StopTarget, SubmitRequest,
+    Answering, BranchStanding, ForkRequest, HeaderPatch, ItemQuery, QueueEdit, Recovering, RemarkRequest,
+    ReplaceRequest, Resume, Resumed, StartRequest, Started, StopTarget, SubmitRequest,
 };
 pub use origin::on_behalf_of;
 pub use rows::ThreadProjector;
+pub use searching::SearchPage;
 pub use shared::Shared;
 use taking_up::TakingUp;
 pub use taking_up::Touched;
@@ -66,6 +68,8 @@ pub struct Engine {
     taking_up: TakingUp,
     /// Held for reading while a thread begins, for writing while a project goes with all its threads.
     beginnings: RwLock<()>,
+    /// So many searches are at work at once.
+    searches: Semaphore,
 }
 
 impl Engine {
@@ -78,6 +82,7 @@ impl Engine {
             thread_count: AtomicU64::new(0),
             taking_up: TakingUp::default(),
             beginnings: RwLock::new(()),
+            searches: Semaphore::new(searching::AT_ONCE),
         })
     }
 

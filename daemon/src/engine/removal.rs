@@ -22,6 +22,7 @@ pub fn rows_of_thread(rows: &dyn Rows, id: &ThreadId) -> Result<Vec<RowChange>, 
     let mut changes = Vec::new();
     if let Some(ThreadRow { thread, .. }) = rows::get(rows, &keys::thread(id))? {
         changes.push(RowChange::Delete(keys::by_activity(thread.archived, thread.updated_at, id)));
+        changes.push(RowChange::Delete(keys::in_project(&thread.project_id, id)));
         changes.push(RowChange::Delete(keys::thread(id)));
     }
     for kind in PARTS {

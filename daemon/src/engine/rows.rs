@@ -108,6 +108,10 @@ pub fn changed(state: &mut ThreadState, record: &Record) -> Result<Vec<RowChange
     order(&mut rows, state, touched.ordered_before);
     if touched.thread {
         put(&mut rows, keys::thread(&id), &thread_row(state))?;
+        // A thread stays in the project it began in.
+        if record.n == 1 {
+            rows.push(RowChange::Put(keys::in_project(&state.thread.project_id, &id), Vec::new()));
+        }
     }
     for branch_id in &touched.branches {
         let key = keys::part("branch", &id, branch_id);
@@ -129,6 +133,14 @@ pub fn changed(state: &mut ThreadState, record: &Record) -> Result<Vec<RowChange
         rows.extend(changes.map_err(|cause| StoreError::Read { what: "an operation".to_owned(), cause })?);
     }
     Ok(rows)
+}
+
+impl BranchRow {
+    /// The last message of its chain.
+    #[must_use]
+    pub const fn head(&self) -> Option<&Link> {
+        self.head.as_ref()
+    }
 }
 
 /// Reads the row of a tool set.

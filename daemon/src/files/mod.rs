@@ -7,7 +7,6 @@
 mod closed;
 pub mod confine;
 mod grants;
-pub mod matcher;
 mod reach;
 mod refusal;
 mod resolve;

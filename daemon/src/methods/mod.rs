@@ -14,6 +14,7 @@ pub mod policies;
 pub mod projects;
 pub mod queue;
 pub mod runs;
+pub mod search;
 pub mod servers;
 pub mod settings;
 mod table;

@@ -3,8 +3,8 @@
 use ropewalk_protocol as p;
 
 use super::{
-    blobs, branches, context, daemon, endpoints, grants, interactions, items, policies, projects, queue, runs, servers,
-    settings, threads, upkeep,
+    blobs, branches, context, daemon, endpoints, grants, interactions, items, policies, projects, queue, runs, search,
+    servers, settings, threads, upkeep,
 };
 use crate::dispatch::Table;
 
@@ -69,6 +69,7 @@ fn of_threads(table: &mut Table) {
         .on::<p::ThreadMarkRead>(threads::mark_read)
         .on::<p::ThreadDelete>(threads::delete)
         .on::<p::ThreadMessages>(threads::messages)
+        .on::<p::ThreadSearch>(search::search)
         .on::<p::ThreadEvents>(threads::events)
         .on::<p::ThreadSubscribe>(threads::subscribe)
         .on::<p::ThreadUnsubscribe>(threads::unsubscribe)

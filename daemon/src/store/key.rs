@@ -38,6 +38,32 @@ pub mod keys {
         Key::of(&["thread", id])
     }
 
+    /// That a thread lives in a project: the order in which messages are searched.
+    #[must_use]
+    pub fn in_project(project: &str, thread: &str) -> Key {
+        Key::of(&["inProject", project, thread])
+    }
+
+    /// The threads of a project.
+    #[must_use]
+    pub fn threads_of(project: &str) -> Key {
+        Key::of(&["inProject", project])
+    }
+
+    /// All threads, project by project.
+    #[must_use]
+    pub fn threads_by_project() -> Key {
+        Key::of(&["inProject"])
+    }
+
+    /// The project and the thread of a key of [`in_project`]; nothing for any other key.
+    #[must_use]
+    pub fn parts_of_in_project(key: &Key) -> Option<(&str, &str)> {
+        let mut parts = key.0.split(|byte| *byte == 0).map(|part| std::str::from_utf8(part).ok());
+        let (kind, project, thread) = (parts.next()??, parts.next()??, parts.next()??);
+        (kind == "inProject").then_some((project, thread))
+    }
+
     /// All threads.
     #[must_use]
     pub fn threads() -> Key {

@@ -10,8 +10,8 @@ use futures::future::{self, BoxFuture, FutureExt as _};
 use ropewalk_protocol::{BlobId, CheckResult, Seq, Timestamp};
 
 use super::{
-    BackupSize, BlobPart, Commit, Key, LogName, Pin, Progress, Record, Rows, Scan, Sieve, Sifted, Store, StoreError,
-    StoreSizes,
+    BackupSize, BlobPart, Commit, Key, LogName, Pin, Progress, Record, Rows, Scan, Sieve, Sifted, Skimmer, Store,
+    StoreError, StoreSizes,
 };
 
 /// A store that is opened later, and closed while others still hold this.
@@ -85,6 +85,10 @@ impl Store for LateStore {
         max_bytes: usize,
     ) -> BoxFuture<'static, Result<Vec<Arc<Record>>, StoreError>> {
         self.of(|store| store.read(log, from, max_bytes))
+    }
+
+    fn skim(&self, log: &LogName, seen: Skimmer) -> BoxFuture<'static, Result<bool, StoreError>> {
+        self.of(|store| store.skim(log, seen))
     }
 
     fn compared(&self, log: Option<&LogName>) -> BoxFuture<'static, Result<(), StoreError>> {

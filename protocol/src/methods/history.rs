@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{BranchId, Cursor, Message, Seq, ThreadEvent, ThreadId};
+use crate::{BranchId, Cursor, Message, ProjectId, Role, Seq, ThreadEvent, ThreadId};
 
 /// Parameters of `thread/messages`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -33,6 +33,39 @@ pub struct MessagePage {
     pub next_cursor: Option<Cursor>,
     /// The last event of the thread when this was read.
     pub seq: Seq,
+}
+
+/// Parameters of `thread/search`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ThreadSearchParams {
+    /// What to look for within the text of one message.
+    pub query: String,
+    /// Whether the query is a regular expression, matched in linear time: without lookaround and backreferences. Literal
+    /// unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub is_regex: Option<bool>,
+    /// Whether letters match whatever their case; they do unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ignore_case: Option<bool>,
+    /// Whose messages are looked at; those of users and of models unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub roles: Option<Vec<Role>>,
+    /// Only threads of this project.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project_id: Option<ProjectId>,
+    /// Only this thread.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thread_id: Option<ThreadId>,
+    /// Only the chain of this branch of the thread.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch_id: Option<BranchId>,
+    /// Where the search goes on. It is good for the same query, roles and scope only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<Cursor>,
+    /// How many hits at most; 100 unless given, 1,000 at most.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<u64>,
 }
 
 /// Parameters of `thread/events`.

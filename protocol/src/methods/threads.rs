@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use super::methods;
 use crate::{
     AgentRef, BranchId, Cursor, Empty, EndpointId, EventPage, MessagePage, OperationId, Page, Patch, ProjectId,
-    Removed, Revision, Seq, Snapshot, Subscribed, Thread, ThreadEventsParams, ThreadId, ThreadMessagesParams,
-    ThreadSubscribeParams, Tool, ToolDeclaration,
+    Removed, Revision, SearchHit, Seq, Snapshot, Subscribed, Thread, ThreadEventsParams, ThreadId,
+    ThreadMessagesParams, ThreadSearchParams, ThreadSubscribeParams, Tool, ToolDeclaration,
 };
 
 methods! {
@@ -29,6 +29,9 @@ methods! {
     ThreadDelete = "thread/delete"(ThreadDeleteParams) -> Removed, ToDaemon, changes, Work;
     /// The chain of a branch from head to root: exactly what the model sees.
     ThreadMessages = "thread/messages"(ThreadMessagesParams) -> MessagePage, ToDaemon, reads, Work;
+    /// Look for a text in the messages of all threads, or of some: one hit for each message that has it, in the order of
+    /// project, thread and message. A page with `nextCursor` may be empty: it ends after so many messages were looked at.
+    ThreadSearch = "thread/search"(ThreadSearchParams) -> Page<SearchHit>, ToDaemon, reads, Work;
     /// The events of a thread after one: pull what `thread/resume` pushes.
     ThreadEvents = "thread/events"(ThreadEventsParams) -> EventPage, ToDaemon, reads, Work;
     /// Be sent the events of a thread, without binding tools.

@@ -37,6 +37,8 @@ impl Threads {
         delete = ThreadDelete;
         /// The chain of a branch from head to root: exactly what the model sees.
         messages = ThreadMessages;
+        /// The messages of all threads, or of some, that have a text. A page with a cursor may be empty: go on with it.
+        search = ThreadSearch;
         /// A page of durable events. [`Thread::events`](crate::Thread::events) is the pleasant way to read them.
         events = ThreadEvents;
         /// The effective tools of a thread.

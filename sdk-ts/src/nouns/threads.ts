@@ -83,6 +83,11 @@ export class Threads {
     return this.#ask("thread/messages", params, options);
   }
 
+  /** The messages of all threads, or of some, that have a text. A page with a cursor may be empty: go on with it. */
+  search(params: Params<"thread/search">, options?: CallOptions): Answer<"thread/search"> {
+    return this.#ask("thread/search", params, options);
+  }
+
   /** A page of durable events. {@link Thread.events} is the pleasant way to read them. */
   events(params: Params<"thread/events">, options?: CallOptions): Answer<"thread/events"> {
     return this.#ask("thread/events", params, options);

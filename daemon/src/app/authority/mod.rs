@@ -21,7 +21,7 @@ use serde_json::{Map, Value, json};
 use crate::tools::Stakes;
 
 /// What there is, as far as a request for more is compared with it.
-pub trait Standing: Send + Sync {
+pub trait Authority: Send + Sync {
     /// A project with its grants and its rules.
     fn project_of(&self, id: &ProjectId) -> Option<Project>;
     /// A rule.
@@ -38,7 +38,7 @@ pub trait Standing: Send + Sync {
 
 /// What a request of a run of this thread would change of what runs may do; nothing for one that changes no such thing, and
 /// for one whose parameters do not fit, as it will be refused.
-pub fn stakes(thread: &ThreadId, method: &str, params: &Value, standing: &dyn Standing) -> Option<Stakes> {
+pub fn stakes(thread: &ThreadId, method: &str, params: &Value, standing: &dyn Authority) -> Option<Stakes> {
     match method {
         GrantAdd::NAME => grant(&read(params)?, standing),
         SecurityReplace::NAME => security(&read(params)?, standing),
@@ -90,7 +90,7 @@ fn widening(before: Value, after: Value) -> Stakes {
     Stakes { change: change(before, after), widens: true }
 }
 
-fn grant(params: &GrantAddParams, standing: &dyn Standing) -> Option<Stakes> {
+fn grant(params: &GrantAddParams, standing: &dyn Authority) -> Option<Stakes> {
     let before = standing.project_of(&params.project_id)?.grants.unwrap_or_default();
     let is_held = before.iter().any(|grant| {
         grant.path == params.path && params.capabilities.iter().all(|wanted| grant.capabilities.contains(wanted))
@@ -105,7 +105,7 @@ fn brief_of_grant(grant: &Grant) -> Value {
     json!({"path": grant.path, "capabilities": grant.capabilities})
 }
 
-fn security(params: &SecurityReplaceParams, standing: &dyn Standing) -> Option<Stakes> {
+fn security(params: &SecurityReplaceParams, standing: &dyn Authority) -> Option<Stakes> {
     let before = standing.project_of(&params.project_id)?;
     let (grants, policies) = (before.grants.unwrap_or_default(), before.policies.unwrap_or_default());
     let is_held = |wanted: &ropewalk_protocol::SecurityGrant| {
@@ -130,7 +130,7 @@ fn security(params: &SecurityReplaceParams, standing: &dyn Standing) -> Option<S
     (params.dry_run != Some(true)).then_some(Stakes { change, widens })
 }
 
-fn rule(params: &PolicySetParams, standing: &dyn Standing) -> Option<Stakes> {
+fn rule(params: &PolicySetParams, standing: &dyn Authority) -> Option<Stakes> {
     let before = standing.policy_replaced_by(params);
     let widens = rules::widens(before.as_ref(), params);
     let after = asked(&serde_json::to_value(params).ok()?);
@@ -138,11 +138,11 @@ fn rule(params: &PolicySetParams, standing: &dyn Standing) -> Option<Stakes> {
 }
 
 /// Settings are limits on every run, and what is not a limit is where their data goes.
-fn settings(params: &Value, standing: &dyn Standing) -> Stakes {
+fn settings(params: &Value, standing: &dyn Authority) -> Stakes {
     widening(named(params, &standing.settings_now()), asked(params))
 }
 
-fn servers_of(params: &ProjectUpdateParams, standing: &dyn Standing) -> Option<Stakes> {
+fn servers_of(params: &ProjectUpdateParams, standing: &dyn Authority) -> Option<Stakes> {
     let choices = params.servers.as_ref()?;
     let project = standing.project_of(&params.project_id)?;
     let is_off = |id: &ServerId| project.servers.iter().any(|server| server.server_id == *id && !server.enabled);

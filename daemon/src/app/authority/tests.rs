@@ -7,7 +7,7 @@ use ropewalk_protocol::{
 };
 use serde_json::{Value, json};
 
-use super::{Standing, rules, stakes};
+use super::{Authority, rules, stakes};
 
 /// What there is, in memory.
 #[derive(Default)]
@@ -18,7 +18,7 @@ struct Known {
     server_is_on: Option<bool>,
 }
 
-impl Standing for Known {
+impl Authority for Known {
     fn project_of(&self, _: &ProjectId) -> Option<Project> {
         self.project.clone()
     }

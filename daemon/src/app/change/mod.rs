@@ -20,7 +20,7 @@ pub use self::told::{Status, Written};
 use super::{
     AppServer,
     answer::{Answer, ToolError},
-    authority::{self, Standing},
+    authority::{self, Authority},
     server::parsed,
     surroundings::Asked,
     tools,
@@ -82,7 +82,7 @@ fn listed<C: Change>(name: &'static str, title: &'static str, description: &'sta
 }
 
 /// What a call of an App tool would change of what runs may do (APP-141).
-pub fn stakes(place: &Place, tool: &str, arguments: &Map<String, Value>, standing: &dyn Standing) -> Option<Stakes> {
+pub fn stakes(place: &Place, tool: &str, arguments: &Map<String, Value>, standing: &dyn Authority) -> Option<Stakes> {
     let request = match tool {
         projects::NAME => wire_of::<projects::ProjectChange>(place, arguments),
         security::NAME => wire_of::<security::SecurityChange>(place, arguments),

@@ -2,6 +2,9 @@
 
 mod page;
 mod resources;
+mod runs;
+mod search;
+mod settings;
 
 use rmcp::model::{Tool, ToolAnnotations};
 use ropewalk_protocol::{BranchId, ProjectId, ThreadId, limits};
@@ -21,8 +24,10 @@ pub const NAME: &str = "app_read";
 const DESCRIPTION: &str = "Reads the data of this application, page by page. Resources: Projects (all projects), Project \
     (one project with its directory grants and tool policies), Threads (the threads of a project, newest first), Thread \
     (one thread with its branches, without messages), Messages (the messages of one branch as its model sees them, newest \
-    first). Ids you leave out are those of your own project, thread and branch. An answer has items, truncated (the page \
-    was ended early because it became too long) and, when there is more, nextCursor: call again with the same arguments \
+    first), Runs (how the branches of a thread stand: revision, state, queue, run and what can be done about one that ended \
+    badly), Settings (what holds everywhere: settings, servers, global tool policies, endpoints), Search (messages that \
+    have the text of query, in all threads or where projectId, threadId and branchId say; each with a fragment). Ids you leave out are those of your own project, thread and branch, but for Search. An answer has items, truncated (the page \
+    was ended early because it became too long, or a search had looked at enough) and, when there is more, nextCursor: call again with the same arguments \
     and this cursor.";
 
 /// Characters of a cursor that a summary shows.
@@ -37,6 +42,9 @@ pub enum ReadResource {
     Threads,
     Thread,
     Messages,
+    Runs,
+    Settings,
+    Search,
 }
 
 /// The arguments of `app_read`.
@@ -48,15 +56,29 @@ pub struct ReadParams {
     /// The id of the one project or thread to read, where you have no more than its id.
     #[serde(default)]
     pub resource_id: Option<String>,
-    /// The project of Project and Threads. Left out: your own.
+    /// The project of Project and Threads. Left out: your own. Of Search; left out: all of them.
     #[serde(default)]
     pub project_id: Option<ProjectId>,
-    /// The thread of Thread and Messages. Left out: your own.
+    /// The thread of Thread, Messages and Runs. Left out: your own. Of Search; left out: all of them.
     #[serde(default)]
     pub thread_id: Option<ThreadId>,
-    /// The branch of Messages. Left out: your own branch of your own thread, the original branch of any other.
+    /// The branch of Messages. Left out: your own branch of your own thread, the original branch of any other. Of Runs and
+    /// Search; left out: all of the thread.
     #[serde(default)]
     pub branch_id: Option<BranchId>,
+    /// What Search looks for within one message.
+    #[serde(default)]
+    pub query: Option<String>,
+    /// Whether query is a regular expression, matched in linear time: without lookaround and backreferences. Left out: it is
+    /// literal.
+    #[serde(default)]
+    pub is_regex: Option<bool>,
+    /// Whether Search matches letters whatever their case. Left out: it does.
+    #[serde(default)]
+    pub ignore_case: Option<bool>,
+    /// Whose messages Search looks at. Left out: User and Assistant.
+    #[serde(default)]
+    pub roles: Option<Vec<search::Speaker>>,
     /// How many items a page has at most; more than 1000 is read as 1000.
     #[serde(default = "default_limit")]
     pub limit: u64,
@@ -98,12 +120,16 @@ pub fn tool() -> Tool {
 impl AppServer {
     pub(super) async fn read(&self, params: ReadParams) -> Result<Answer, ToolError> {
         let limit = params.limit.clamp(1, limits::PAGE_ITEMS);
+        search::only_of_search(&params)?;
         let page = match params.resource {
             ReadResource::Projects => self.projects(&params, limit)?,
             ReadResource::Project => self.project(&params)?,
             ReadResource::Threads => self.threads(&params, limit)?,
             ReadResource::Thread => self.thread(&params).await?,
             ReadResource::Messages => self.messages(&params, limit).await?,
+            ReadResource::Runs => self.runs(&params, limit).await?,
+            ReadResource::Settings => self.settings(&params, limit)?,
+            ReadResource::Search => self.search(&params, limit).await?,
         };
         Answer::new(&page, summary(&params, limit, &page))
     }

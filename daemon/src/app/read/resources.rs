@@ -1,6 +1,6 @@
 //! The resources, each with the ids that name it and what is shown of it.
 
-use ropewalk_protocol::{BranchId, Message, Part, Project, ProjectId, Thread, ThreadId};
+use ropewalk_protocol::{BranchId, Message, Part, Policy, Project, ProjectId, Thread, ThreadId};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -54,7 +54,10 @@ impl AppServer {
         no_cursor(params)?;
         let thread = self.reader.thread(&self.thread_id(params)?).await?;
         belongs(&thread, params.project_id.as_ref())?;
-        Ok(one(ReadResource::Thread, thread_fields(&thread)))
+        let mut shown = thread_fields(&thread);
+        let policies = self.reader.policies(&thread.thread_id);
+        shown.insert("policies".to_owned(), policies.iter().map(policy_fields).map(Value::Object).collect());
+        Ok(one(ReadResource::Thread, shown))
     }
 
     pub(super) async fn messages(&self, params: &ReadParams, limit: u64) -> Result<ReadPage, ToolError> {
@@ -89,7 +92,7 @@ impl AppServer {
         Ok(named.map_or_else(|| self.place.project_id.clone(), ProjectId::from))
     }
 
-    fn thread_id(&self, params: &ReadParams) -> Result<ThreadId, ToolError> {
+    pub(super) fn thread_id(&self, params: &ReadParams) -> Result<ThreadId, ToolError> {
         let named = same("threadId", params.thread_id.as_deref(), params.resource_id.as_deref())?;
         Ok(named.map_or_else(|| self.place.thread_id.clone(), ThreadId::from))
     }
@@ -105,6 +108,9 @@ fn same<'a>(name: &str, id: Option<&'a str>, resource_id: Option<&'a str>) -> Re
     }
 }
 
+/// Words of enumerations in a rule by itself.
+pub(super) const POLICY_WORDS: &[&str] = &["level", "decision", "principal/kind", "origin", "setBy/kind"];
+
 /// A single document has no second page.
 fn no_cursor(params: &ReadParams) -> Result<(), ToolError> {
     if params.cursor.is_none() {
@@ -117,7 +123,7 @@ fn no_cursor(params: &ReadParams) -> Result<(), ToolError> {
 }
 
 /// A thread is only shown as one of a project it lives in.
-fn belongs(thread: &Thread, project_id: Option<&ProjectId>) -> Result<(), ToolError> {
+pub(super) fn belongs(thread: &Thread, project_id: Option<&ProjectId>) -> Result<(), ToolError> {
     match project_id {
         Some(named) if *named != thread.project_id => {
             let (thread_id, lives_in) = (&thread.thread_id, &thread.project_id);
@@ -129,6 +135,13 @@ fn belongs(thread: &Thread, project_id: Option<&ProjectId>) -> Result<(), ToolEr
 
 fn project_fields(project: &Project) -> Map<String, Value> {
     fields(project, PROJECT_WORDS)
+}
+
+pub(super) fn policy_fields(policy: &Policy) -> Map<String, Value> {
+    let mut shown = fields(policy, POLICY_WORDS);
+    // It is worked out where an owner asks.
+    shown.remove("matches");
+    shown
 }
 
 fn thread_fields(thread: &Thread) -> Map<String, Value> {
@@ -153,7 +166,7 @@ fn without_bytes(part: &mut Part) {
     *part = Part::text(format!("[{kind} {media_type}, {bytes} bytes]"));
 }
 
-fn fields(document: &impl Serialize, words: &[&str]) -> Map<String, Value> {
+pub(super) fn fields(document: &impl Serialize, words: &[&str]) -> Map<String, Value> {
     let mut value = serde_json::to_value(document).unwrap_or_default();
     capitalise(&mut value, words);
     match value {

@@ -5,5 +5,8 @@ mod navigating;
 mod paging;
 mod reading;
 mod schemas;
+mod searching;
 mod serving;
+mod settings;
+mod standing;
 mod world;

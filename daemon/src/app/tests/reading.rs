@@ -12,8 +12,9 @@ fn fields(page: &Value) -> Vec<&str> {
 #[tokio::test]
 async fn app_26_app_38_every_resource_answers_with_a_page_of_the_same_shape() {
     let client = World::new().client().await;
-    for resource in ["Projects", "Project", "Threads", "Thread", "Messages"] {
-        let page = client.page(json!({"resource": resource})).await;
+    for resource in ["Projects", "Project", "Threads", "Thread", "Messages", "Runs", "Settings", "Search"] {
+        let query = (resource == "Search").then_some("x");
+        let page = client.page(json!({"resource": resource, "query": query})).await;
         assert_eq!(fields(&page), ["resource", "items", "truncated", "returned"], "{resource}");
         assert_eq!(page["resource"], resource);
         assert_eq!(page["returned"], page["items"].as_array().unwrap().len(), "{resource}");
@@ -24,7 +25,9 @@ async fn app_26_app_38_every_resource_answers_with_a_page_of_the_same_shape() {
 async fn app_37_an_unknown_resource_is_refused_with_those_there_are() {
     let client = World::new().client().await;
     let error = client.error("app_read", json!({"resource": "Chats"})).await;
-    for known in ["Chats", "resource", "Projects", "Project", "Threads", "Thread", "Messages"] {
+    for known in
+        ["Chats", "resource", "Projects", "Project", "Threads", "Thread", "Messages", "Runs", "Settings", "Search"]
+    {
         assert!(error.contains(known), "{error}");
     }
     let error = client.error("app_read", json!({"resource": "Thread", "chatId": "t1"})).await;
@@ -67,6 +70,7 @@ async fn app_214_ids_that_are_left_out_are_the_runs_own() {
     assert_eq!(ids(&client.page(json!({"resource": "Project"})).await, "projectId"), ["p1"]);
     assert_eq!(ids(&client.page(json!({"resource": "Threads"})).await, "threadId"), ["t1"]);
     assert_eq!(ids(&client.page(json!({"resource": "Thread"})).await, "threadId"), ["t1"]);
+    assert_eq!(ids(&client.page(json!({"resource": "Runs"})).await, "branchId"), ["b2", "t1"]);
     let said = async |arguments: Value| client.page(arguments).await["items"][0]["content"][0]["text"].clone();
     assert_eq!(said(json!({"resource": "Messages"})).await, "here");
     assert_eq!(
@@ -101,6 +105,8 @@ async fn what_there_is_not_is_named_in_the_error() {
         (json!({"resource": "Threads", "projectId": "p9"}), "p9"),
         (json!({"resource": "Thread", "threadId": "t9"}), "t9"),
         (json!({"resource": "Messages", "branchId": "b9"}), "b9"),
+        (json!({"resource": "Runs", "threadId": "t9"}), "t9"),
+        (json!({"resource": "Runs", "branchId": "b9"}), "b9"),
     ] {
         let error = client.error("app_read", arguments).await;
         assert!(error.contains(named), "{error}");

@@ -47,7 +47,10 @@ async fn app_10_an_enumeration_is_a_list_of_words_and_what_has_a_default_is_opti
     let resource = &schema["properties"]["resource"];
     assert_eq!(
         (&resource["type"], &resource["enum"]),
-        (&json!("string"), &json!(["Projects", "Project", "Threads", "Thread", "Messages"]))
+        (
+            &json!("string"),
+            &json!(["Projects", "Project", "Threads", "Thread", "Messages", "Runs", "Settings", "Search"])
+        )
     );
     assert_eq!(schema["required"], json!(["resource"]));
     assert_eq!(schema["properties"]["limit"]["default"], 100);
@@ -61,11 +64,11 @@ async fn app_10_every_listed_value_is_accepted_and_every_optional_parameter_may_
     let tools = listed().await;
     let schema = &named(&tools, "app_read")["inputSchema"];
     for resource in schema["properties"]["resource"]["enum"].as_array().unwrap() {
-        client.page(json!({"resource": resource})).await;
+        client.page(json!({"resource": resource, "query": (resource == "Search").then_some("x")})).await;
     }
     let optional: Vec<&String> =
         schema["properties"].as_object().unwrap().keys().filter(|name| *name != "resource").collect();
-    assert_eq!(optional.len(), 6);
+    assert_eq!(optional.len(), 10);
     for name in optional.into_iter().filter(|name| *name != "limit") {
         let arguments = json!({"resource": "Projects", name: null});
         assert!(validator(schema).is_valid(&arguments), "{name} may be null");
@@ -84,9 +87,11 @@ async fn app_7_every_answer_fits_the_schema_of_its_tool_and_is_the_models_text_t
         validator(&named(&tools, "app_navigate")["outputSchema"]),
         validator(&named(&tools, "app_read")["outputSchema"]),
     );
-    let reads = ["Projects", "Project", "Threads", "Thread", "Messages"].map(|resource| json!({"resource": resource}));
+    let reads = ["Projects", "Project", "Threads", "Thread", "Messages", "Runs", "Settings"];
+    let reads = reads.map(|resource| json!({"resource": resource}));
     let paged = json!({"resource": "Messages", "limit": 1});
-    let calls = reads.into_iter().chain([paged]).map(|arguments| ("app_read", &read, arguments));
+    let search = json!({"resource": "Search", "query": "one"});
+    let calls = reads.into_iter().chain([paged, search]).map(|arguments| ("app_read", &read, arguments));
     for (tool, output, arguments) in calls.chain([("app_navigate", &navigate, json!({}))]) {
         let result = client.call(tool, arguments).await;
         let structured = result.structured_content.unwrap();

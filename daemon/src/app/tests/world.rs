@@ -13,12 +13,13 @@ use rmcp::{
     service::RunningService,
 };
 use ropewalk_protocol::{
-    BranchId, Message, NavigateParams, Project, ProjectId, RpcError, Thread, ThreadId, Unattended,
+    BranchId, Endpoint, Message, NavigateParams, Policy, Project, ProjectId, RpcError, Run, Server, Settings, Thread,
+    ThreadId, ThreadSearchParams, Unattended,
 };
 use serde_json::{Value, json};
 
 use crate::{
-    app::{AppServer, Asked, Chain, Reader, Windows, Writer},
+    app::{AppServer, Asked, Chain, Hits, Reader, Setting, Standing, Windows, Writer},
     tools::servers::Place,
 };
 
@@ -39,6 +40,17 @@ pub(super) struct World {
     pub(super) threads: BTreeMap<ThreadId, Thread>,
     /// The messages of branches, oldest first.
     pub(super) messages: BTreeMap<BranchId, Vec<Message>>,
+    /// The runs of branches.
+    pub(super) runs: BTreeMap<BranchId, Run>,
+    /// What waits on branches.
+    pub(super) queues: BTreeMap<BranchId, Vec<ropewalk_protocol::QueueEntry>>,
+    pub(super) policies: Vec<Policy>,
+    pub(super) endpoints: Vec<Endpoint>,
+    pub(super) servers: Vec<Server>,
+    /// What a search finds, whatever it looks for.
+    pub(super) found: Hits,
+    /// What was searched for.
+    pub(super) searched: Mutex<Vec<ThreadSearchParams>>,
     pub(super) unattended: bool,
     pub(super) windows: u64,
     pub(super) shown: Mutex<Vec<NavigateParams>>,
@@ -128,6 +140,52 @@ impl Reader for World {
                 ready(thread.ok_or_else(|| RpcError::not_found("thread", thread_id))).boxed()
             }
         }
+    }
+
+    fn policies(&self, thread_id: &ThreadId) -> Vec<Policy> {
+        self.policies.iter().filter(|policy| policy.thread_id.as_ref() == Some(thread_id)).cloned().collect()
+    }
+
+    fn standing<'a>(
+        &'a self,
+        thread_id: &'a ThreadId,
+        branch_id: Option<&'a BranchId>,
+        after: Option<&'a str>,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<Vec<Standing>, RpcError>> {
+        let Some(thread) = self.threads.get(thread_id) else {
+            return ready(Err(RpcError::not_found("thread", thread_id))).boxed();
+        };
+        let branches = thread.branches.iter().flatten().filter(|branch| match branch_id {
+            Some(id) => branch.branch_id == *id,
+            None => after.is_none_or(|after| branch.branch_id.as_str() > after),
+        });
+        let mut found: Vec<Standing> = branches
+            .map(|branch| Standing {
+                branch: branch.clone(),
+                entries: self.queues.get(&branch.branch_id).cloned().unwrap_or_default(),
+                run: self.runs.get(&branch.branch_id).cloned(),
+            })
+            .collect();
+        found.sort_by(|a, b| a.branch.branch_id.cmp(&b.branch.branch_id));
+        found.truncate(limit);
+        if let Some(id) = branch_id.filter(|_| found.is_empty()) {
+            return ready(Err(RpcError::not_found("branch", id))).boxed();
+        }
+        ready(Ok(found)).boxed()
+    }
+
+    fn settings(&self) -> Vec<Setting> {
+        let mut all = vec![Setting::Settings(Settings::default())];
+        all.extend(self.servers.iter().cloned().map(Setting::Server));
+        all.extend(self.policies.iter().filter(|policy| policy.thread_id.is_none()).cloned().map(Setting::Policy));
+        all.extend(self.endpoints.iter().cloned().map(Setting::Endpoint));
+        all
+    }
+
+    fn search(&self, params: ThreadSearchParams) -> BoxFuture<'_, Result<Hits, RpcError>> {
+        self.searched.lock().unwrap().push(params);
+        ready(Ok(self.found.clone())).boxed()
     }
 
     fn messages<'a>(

@@ -7,17 +7,21 @@ use std::sync::{Arc, OnceLock, Weak};
 
 use futures::future::BoxFuture;
 use ropewalk_protocol::{
-    BranchId, Endpoint, EndpointId, ErrorDetail, NavigateParams, Policy, PolicyId, PolicySetParams, Project, ProjectId,
-    RpcError, ServerId, Settings, Thread, ThreadId, ThreadSort, ToolState,
+    BranchId, Endpoint, EndpointId, ErrorDetail, NavigateParams, Policy, PolicyId, PolicyLevel, PolicySetParams,
+    Project, ProjectId, RpcError, ServerId, Settings, Thread, ThreadId, ThreadSearchParams, ToolState,
 };
 use serde_json::{Map, Value};
 
 use super::ServerBook;
 use crate::{
-    app::{AppServer, Chain, Reader, SOURCE, SOURCE_NAME, Standing, Windows, Writer, specs, stakes},
+    app::{
+        AppServer, Authority, Chain, Hits, Reader, SOURCE, SOURCE_NAME, Setting, Standing, Windows, Writer, specs,
+        stakes,
+    },
     catalogue::Catalogue,
+    daemon::OwnedServers,
     domain::Link,
-    engine::{Engine, ThreadHandle, lookup},
+    engine::{BranchStanding, Engine, ThreadHandle, lookup},
     page::PageError,
     peer::Clients,
     sessions::{How, Launch, Listing},
@@ -43,7 +47,7 @@ impl AppBook {
     /// The App tools of the daemon with these documents and clients.
     #[must_use]
     pub fn new(catalogue: Arc<Catalogue>, clients: Arc<Clients>) -> Arc<Self> {
-        let surroundings = Surroundings { catalogue, clients, engine: OnceLock::new() };
+        let surroundings = Surroundings { catalogue, clients, engine: OnceLock::new(), owned: OnceLock::new() };
         Arc::new(Self { surroundings: Arc::new(surroundings), writer: OnceLock::new() })
     }
 
@@ -57,6 +61,11 @@ impl AppBook {
     pub fn serve(&self, engine: &Arc<Engine>) {
         // There is one engine in a daemon.
         let _ = self.surroundings.engine.set(Arc::downgrade(engine));
+    }
+
+    /// The servers they show. Only the first word counts.
+    pub fn show_servers(&self, owned: &Arc<OwnedServers>) {
+        let _ = self.surroundings.owned.set(Arc::downgrade(owned));
     }
 }
 
@@ -116,6 +125,7 @@ struct Surroundings {
     catalogue: Arc<Catalogue>,
     clients: Arc<Clients>,
     engine: OnceLock<Weak<Engine>>,
+    owned: OnceLock<Weak<OwnedServers>>,
 }
 
 impl Surroundings {
@@ -141,21 +151,51 @@ impl Reader for Surroundings {
     }
 
     fn threads(&self, project_id: &ProjectId, after: Option<&ThreadId>, limit: usize) -> Result<Vec<Thread>, RpcError> {
-        let engine = self.engine()?;
-        let mut after = after.map(ToString::to_string);
-        let mut found = Vec::new();
-        loop {
-            // By age, which does not change while somebody turns pages.
-            let rows = lookup::threads(engine.shared(), ThreadSort::Created, false, after.as_deref(), limit)?;
-            let is_last = rows.len() < limit;
-            after = rows.last().map(|(key, _)| key.clone());
-            let here = rows.into_iter().filter(|(_, row)| row.thread.project_id == *project_id);
-            found.extend(here.map(|(_, row)| row.listed()));
-            if is_last || found.len() >= limit {
-                found.truncate(limit);
-                return Ok(found);
-            }
+        let rows = lookup::threads_in(self.engine()?.shared(), project_id, after, limit)?;
+        Ok(rows.into_iter().map(|row| row.listed()).collect())
+    }
+
+    fn policies(&self, thread_id: &ThreadId) -> Vec<Policy> {
+        let snapshot = self.catalogue.snapshot();
+        let of_thread = snapshot.policies.values().filter(|policy| policy.thread_id.as_ref() == Some(thread_id));
+        of_thread.map(|policy| (**policy).clone()).collect()
+    }
+
+    fn standing<'a>(
+        &'a self,
+        thread_id: &'a ThreadId,
+        branch_id: Option<&'a BranchId>,
+        after: Option<&'a str>,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<Vec<Standing>, RpcError>> {
+        Box::pin(async move {
+            let thread = self.handle(thread_id)?;
+            let found = match branch_id {
+                Some(branch_id) => vec![thread.standing_of(branch_id.clone()).await?],
+                None => thread.standing(after.map(BranchId::from), limit).await?,
+            };
+            let shown = |BranchStanding { branch, entries, run }| Standing { branch, entries, run };
+            Ok(found.into_iter().map(shown).collect())
+        })
+    }
+
+    fn settings(&self) -> Vec<Setting> {
+        let snapshot = self.catalogue.snapshot();
+        let mut all = vec![Setting::Settings((*snapshot.settings).clone())];
+        if let Some(owned) = self.owned.get().and_then(Weak::upgrade) {
+            all.extend(snapshot.servers.values().map(|record| Setting::Server(owned.shown(record))));
         }
+        let global = snapshot.policies.values().filter(|policy| policy.level == PolicyLevel::Global);
+        all.extend(global.map(|policy| Setting::Policy((**policy).clone())));
+        all.extend(snapshot.endpoints.values().map(|endpoint| Setting::Endpoint((**endpoint).clone())));
+        all
+    }
+
+    fn search(&self, params: ThreadSearchParams) -> BoxFuture<'_, Result<Hits, RpcError>> {
+        Box::pin(async move {
+            let found = self.engine()?.search(params).await?;
+            Ok(Hits { hits: found.hits, next: found.next })
+        })
     }
 
     fn thread<'a>(&'a self, thread_id: &'a ThreadId) -> BoxFuture<'a, Result<Thread, RpcError>> {
@@ -177,7 +217,7 @@ impl Reader for Surroundings {
     }
 }
 
-impl Standing for Surroundings {
+impl Authority for Surroundings {
     fn project_of(&self, id: &ProjectId) -> Option<Project> {
         self.catalogue.read_project(id).ok()
     }

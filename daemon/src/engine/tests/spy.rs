@@ -10,7 +10,8 @@ use ropewalk_protocol::{BlobId, Seq};
 use tokio::sync::watch;
 
 use crate::store::{
-    BlobPart, Commit, Key, LogName, MemoryStore, Pin, Record, Rows, Scan, Sieve, Sifted, Store, StoreError, StoreSizes,
+    BlobPart, Commit, Key, LogName, MemoryStore, Pin, Record, Rows, Scan, Sieve, Sifted, Skimmer, Store, StoreError,
+    StoreSizes,
 };
 
 /// The store in memory, seen and held up by a test.
@@ -91,6 +92,10 @@ impl Store for Spy {
             return async move { Err(StoreError::Read { what, cause }) }.boxed();
         }
         self.store.read(log, from, max)
+    }
+
+    fn skim(&self, log: &LogName, seen: Skimmer) -> BoxFuture<'static, Result<bool, StoreError>> {
+        self.store.skim(log, seen)
     }
 
     fn compared(&self, _: Option<&LogName>) -> BoxFuture<'static, Result<(), StoreError>> {

@@ -7,7 +7,6 @@ use serde_json::json;
 
 use super::bench::{Client, Ground};
 use crate::files::{
-    matcher::{Dialect, Matcher},
     refusal::Refusal,
     tools::Stop,
     walk::{Stopped, walk},
@@ -78,21 +77,6 @@ async fn files_that_cannot_be_searched_are_counted() {
     let data = client.data("grep_files", json!({ "path": ground.at("note.txt"), "pattern": "needle" })).await;
     let line = data["matches"][0]["text"].as_str().unwrap();
     assert!(line.contains("xneedley") && line.chars().count() < 410, "{line}");
-}
-
-#[test]
-fn what_cannot_be_matched_in_linear_time_is_refused_in_words() {
-    let regex = Dialect { is_regex: true, ..Dialect::default() };
-    for pattern in [r"(?=a)b", r"(a)\1"] {
-        let why = Matcher::new(pattern, regex).unwrap_err();
-        assert!(why.contains("linear time"), "{why}");
-    }
-    let why = Matcher::new("(", regex).unwrap_err();
-    assert!(why.contains("unclosed group"), "{why}");
-    let why = Matcher::new(r"(\w{100}){100}", regex).unwrap_err();
-    assert!(why.contains("too large"), "{why}");
-    Matcher::new("", Dialect::default()).unwrap_err();
-    assert_eq!(Matcher::new("a.c", Dialect::default()).unwrap().find("abc a.c"), Some(4..7));
 }
 
 #[tokio::test]

@@ -8,11 +8,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Done, Kind, Room, Stop, find::glob, text, text::on_a_line};
-use crate::files::{
-    matcher::{Dialect, Matcher},
-    reach::{Reach, open_file},
-    refusal::Refusal,
-    walk::Ended,
+use crate::{
+    files::{
+        reach::{Reach, open_file},
+        refusal::Refusal,
+        walk::Ended,
+    },
+    search::{Dialect, Matcher, around},
 };
 
 /// Bytes of a file that is searched; a larger one is passed over, and counted.
@@ -147,7 +149,8 @@ impl Search<'_> {
         self.found.files_searched += 1;
         for (number, line) in (1..).zip(content.lines()) {
             let Some(at) = self.matcher.find(line) else { continue };
-            let found = Line { path: path.display().to_string(), line: number, text: around(line, at.start) };
+            let found =
+                Line { path: path.display().to_string(), line: number, text: around(line, at.start, LINE_CHARACTERS) };
             if self.found.matches.len() >= self.most || !self.room.take(found.characters()) {
                 self.found.truncated = true;
                 return Ok(false);
@@ -157,19 +160,6 @@ impl Search<'_> {
         self.found.truncated |= self.bytes >= ALL_BYTES;
         Ok(!self.found.truncated)
     }
-}
-
-/// The characters of a line around a place in it.
-fn around(line: &str, at: usize) -> String {
-    if line.chars().count() <= LINE_CHARACTERS {
-        return line.to_owned();
-    }
-    let before = line[..at].chars().count();
-    let from = before.saturating_sub(LINE_CHARACTERS / 2);
-    let shown: String = line.chars().skip(from).take(LINE_CHARACTERS).collect();
-    let start = if from > 0 { "…" } else { "" };
-    let end = if from + LINE_CHARACTERS < line.chars().count() { "…" } else { "" };
-    format!("{start}{shown}{end}")
 }
 
 fn told(found: &Grepped) -> String {

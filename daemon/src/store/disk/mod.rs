@@ -30,6 +30,7 @@ mod restore;
 mod rewrite;
 mod seam;
 mod shared;
+mod skim;
 mod space;
 mod start;
 mod target;

@@ -18,8 +18,8 @@ use super::{
     shared::Shared,
 };
 use crate::store::{
-    BackupSize, BlobPart, Commit, Key, LogName, Pin, Record, Rows, Scan, Sieve, Sifted, Store, StoreError, StoreSizes,
-    files::bytes_below,
+    BackupSize, BlobPart, Commit, Key, LogName, Pin, Record, Rows, Scan, Sieve, Sifted, Skimmer, Store, StoreError,
+    StoreSizes, files::bytes_below,
 };
 
 impl Rows for DiskStore {
@@ -66,6 +66,14 @@ impl Store for DiskStore {
             Err(error) => return future::ready(Err(error)).boxed(),
         };
         self.on_reader(move |shared| shared.read(&log, from, max_bytes))
+    }
+
+    fn skim(&self, log: &LogName, seen: Skimmer) -> BoxFuture<'static, Result<bool, StoreError>> {
+        let log = match self.shared.log(log) {
+            Ok(log) => log,
+            Err(error) => return future::ready(Err(error)).boxed(),
+        };
+        self.on_reader(move |shared| shared.skim(&log, seen))
     }
 
     fn put_blob(&self, bytes: Vec<u8>) -> BoxFuture<'static, Result<Pin, StoreError>> {

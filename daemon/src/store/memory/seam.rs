@@ -7,7 +7,8 @@ use ropewalk_protocol::{BlobId, Seq};
 
 use super::{BaseRows, MemoryStore};
 use crate::store::{
-    BlobPart, Commit, Key, LogName, NEEDED_BYTES, Pin, Record, Rows, Scan, Sieve, Sifted, Store, StoreError, StoreSizes,
+    BlobPart, Commit, Key, LogName, NEEDED_BYTES, Pin, Record, Rows, Scan, Sieve, Sifted, Skimmer, Store, StoreError,
+    StoreSizes,
 };
 
 impl Rows for MemoryStore {
@@ -35,6 +36,15 @@ impl Store for MemoryStore {
         max_bytes: usize,
     ) -> BoxFuture<'static, Result<Vec<Arc<Record>>, StoreError>> {
         future::ready(self.lock().read(log, from, max_bytes)).boxed()
+    }
+
+    fn skim(&self, log: &LogName, mut seen: Skimmer) -> BoxFuture<'static, Result<bool, StoreError>> {
+        let state = self.lock();
+        let is_whole = match state.logs.get(log) {
+            Some(log) => log.damaged.is_none() && !log.lines.iter().any(|line| seen(&line[..])),
+            None => true,
+        };
+        future::ready(Ok(is_whole)).boxed()
     }
 
     fn damage(&self, log: &LogName) -> Option<StoreError> {

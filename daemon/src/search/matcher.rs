@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use regex::{Regex, RegexBuilder};
+use regex::{Regex, RegexBuilder, bytes};
 
 /// Bytes a compiled expression may take.
 const COMPILED_BYTES: usize = 1 << 20;
@@ -40,11 +40,39 @@ impl Matcher {
             .map_err(|error| explain(&error))
     }
 
+    /// How often the pattern is in a text, without overlaps.
+    #[must_use]
+    pub fn count(&self, text: &str) -> usize {
+        self.0.find_iter(text).count()
+    }
+
+    /// Whether a text has the pattern.
+    #[must_use]
+    pub fn is_in(&self, text: &str) -> bool {
+        self.0.is_match(text)
+    }
+
     /// Where the pattern is first in a text, in bytes.
     #[must_use]
     pub fn find(&self, text: &str) -> Option<Range<usize>> {
         self.0.find(text).map(|found| found.range())
     }
+}
+
+/// Finds a literal pattern in text as our JSON writes it, without reading the JSON. What it does not find is not there; what
+/// it finds may be in some other string.
+///
+/// # Errors
+/// As [`Matcher::new`].
+pub fn in_json(pattern: &str, ignore_case: bool) -> Result<bytes::Regex, String> {
+    let written = serde_json::to_string(pattern).map_err(|error| error.to_string())?;
+    let inner = written.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(&written);
+    bytes::RegexBuilder::new(&regex::escape(inner))
+        .case_insensitive(ignore_case)
+        .size_limit(COMPILED_BYTES)
+        .dfa_size_limit(COMPILED_BYTES)
+        .build()
+        .map_err(|error| explain(&error))
 }
 
 fn explain(error: &regex::Error) -> String {
