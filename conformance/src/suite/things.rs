@@ -22,6 +22,7 @@ pub(super) struct Things {
     endpoints: [Value; 2],
     servers: [Value; 2],
     review: Value,
+    wanted: Value,
 }
 
 impl Things {
@@ -62,7 +63,12 @@ impl Things {
         let failed = bot.start(&[]).await;
         let run = bot.call("run/submit", submit(&failed, "fail badRequest")).await["runId"].clone();
         bot.ended(&run).await;
-        let endpoints = [endpoints[0].clone(), endpoints[1].clone()];
+        // Another one, which waits for the person.
+        let standing = bot.start(&[]).await;
+        let run = bot.call("run/submit", submit(&standing, "fail badRequest")).await["runId"].clone();
+        bot.ended(&run).await;
+        let waits = bot.call("attention/list", json!({})).await["items"].as_array().unwrap().clone();
+        let wanted = waits.iter().find(|waits| waits["subject"] == run).expect("it waits")["attentionId"].clone();
         let forked = bot.start(&[]).await;
         let mut fork = submit(&forked, "say hello");
         fork["mode"] = json!("fork");
@@ -80,6 +86,7 @@ impl Things {
         Self {
             servers,
             review,
+            wanted,
             project,
             grant,
             policy,
@@ -140,6 +147,7 @@ impl Things {
                 "answer",
                 json!({"decision": "accept"}),
             ),
+            "attention/seen" => (json!({"attentionId": self.wanted}), "attentionId", json!("x")),
             "endpoint/set" => (json!({"endpointId": first, "name": "one"}), "name", json!("two")),
             "endpoint/remove" => (json!({"endpointId": second}), "endpointId", json!("x")),
             "secret/set" => (json!({"endpointId": first, "value": "one"}), "value", json!("two")),

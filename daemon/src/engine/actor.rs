@@ -243,6 +243,7 @@ impl Actor {
             group.published.push(Published::Durable(position, at, event.clone()));
         }
         group.published.extend(ephemeral.into_iter().map(|event| Published::Ephemeral(at, event)));
+        let wanted = change.state.attention.clone();
         group.changes.extend(changes(&change).into_iter().map(|(kind, id)| (kind, id, origin.clone())));
         for event in &change.events {
             if let Event::ItemCompleted { item } = event {
@@ -265,6 +266,10 @@ impl Actor {
                 group.records.push(record);
             }
             group.pins.extend(pins);
+        }
+        if change.state.attention != wanted {
+            let thread = self.handle.id().to_string();
+            group.changes.push((DataKind::Attention, thread, origin));
         }
         Ok(())
     }

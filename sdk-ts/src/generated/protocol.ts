@@ -42,16 +42,24 @@ export type RunId = string;
 export type CallId = string;
 /** What a declaration wishes for its approvals. */
 export type ApprovalWish = "allow" | "ask";
-/** A payload stored out of line. Opaque to clients: compare it, store it, send it back, never take it apart. */
-export type BlobId = string;
+/**
+ * Something that waits for the person. Opaque to clients: compare it, store it, send it back, never take it apart.
+ */
+export type AttentionId = string;
+/** Kinds of things that wait for the person. */
+export type AttentionKind = "interaction" | "run" | "unread" | Unlisted;
+/** A project. Opaque to clients: compare it, store it, send it back, never take it apart. */
+export type ProjectId = string;
 /** A branch of a thread. Opaque to clients: compare it, store it, send it back, never take it apart. */
 export type BranchId = string;
-/** A message of a thread. Opaque to clients: compare it, store it, send it back, never take it apart. */
-export type MessageId = string;
 /**
  * What makes a repeated request recognisable: 1 to 128 of `[A-Za-z0-9_.:-]`. Opaque to clients: compare it, store it, send it back, never take it apart.
  */
 export type OperationId = string;
+/** A payload stored out of line. Opaque to clients: compare it, store it, send it back, never take it apart. */
+export type BlobId = string;
+/** A message of a thread. Opaque to clients: compare it, store it, send it back, never take it apart. */
+export type MessageId = string;
 /** What kind of thing settles something. */
 export type ByKind = "client" | "policy" | "deadline" | "stop" | "daemon" | Unlisted;
 /**
@@ -88,6 +96,7 @@ export type DataKind =
       | "run"
       | "queue"
       | "interaction"
+      | "attention"
       | "tool"
       | "policy"
       | "grant"
@@ -372,8 +381,6 @@ export type Event =
       fraction?: number;
     }
   | UnlistedMember<"type">;
-/** A project. Opaque to clients: compare it, store it, send it back, never take it apart. */
-export type ProjectId = string;
 /** What happened to a queue. */
 export type QueueChange = "added" | "edited" | "removed" | "moved" | "started" | "held" | "released" | Unlisted;
 /** One part of an input, a message or a tool result. */
@@ -787,6 +794,48 @@ export interface PathStep {
   callId: CallId;
   /** What to show for it. */
   title?: string;
+}
+/** Something that waits for the person. */
+export interface Attention {
+  /** Which. The same thing in another state has another id. */
+  attentionId: AttentionId;
+  /** What kind of thing. */
+  kind: AttentionKind;
+  /** The id of the interaction, run or thread. */
+  subject: string;
+  /** What it is about, in one line of at most 160 characters. */
+  summary: string;
+  /** Since when. */
+  since: string;
+  /** The project it belongs to. */
+  projectId?: ProjectId;
+  /** The thread it belongs to. */
+  threadId?: ThreadId;
+  /** The branch it belongs to. */
+  branchId?: BranchId;
+}
+/** The answer to `attention/seen`. */
+export interface AttentionNoted {
+  /** Which. */
+  attentionId: AttentionId;
+  /** Whether this answers a repeat. */
+  replayed: boolean;
+}
+/** One page of a list. */
+export interface AttentionPage {
+  /** The items, at most `limit` of them and at most 262,144 characters, the first one always included. */
+  items: Attention[];
+  /** Where the next page begins; absent on the last. */
+  nextCursor?: string;
+  /** Whether something was left out that no further page has. */
+  truncated?: boolean;
+}
+/** Parameters of `attention/seen`. */
+export interface AttentionSeenParams {
+  /** Which, as it was listed. */
+  attentionId: AttentionId;
+  /** Makes a repeat recognisable. */
+  operationId?: OperationId;
 }
 /** Parameters of `daemon/backup`. */
 export interface BackupParams {
@@ -3317,6 +3366,10 @@ export interface DaemonMethods {
   "interaction/list": { params: InteractionListParams; result: InteractionPage };
   /** Answer an interaction. The first valid answer counts. */
   "interaction/settle": { params: InteractionSettleParams; result: InteractionAnswered };
+  /** What waits for the person, thread by thread: each once, until it is over or was seen. */
+  "attention/list": { params: ListParams; result: AttentionPage };
+  /** Say that the person has seen something that waits. It is listed no more, and waits all the same. */
+  "attention/seen": { params: AttentionSeenParams; result: AttentionNoted };
   /** What the next request of a branch would be made of: every layer, and how much of the window each part takes. */
   "context/preview": { params: ContextPreviewParams; result: ContextPreviewed };
   /** A part of a payload that was cut from what the model saw: the `blob` of an item. */
@@ -3403,7 +3456,7 @@ export type Notifications = DaemonNotifications & ClientNotifications;
 export const protocolVersion = 1 as const;
 
 /** The digest of the bundle these types were made from: what a daemon of the same version answers in its handshake. */
-export const schemaHash = "422f702bcabedf1aea93365735843c08c2d35b9a7f17f59e2fa2bdfa48a53d68" as const;
+export const schemaHash = "df02f7b2ec3aa93ef44f6a98eb76ed854013692897dcec05f8f170eadee16c9c" as const;
 
 /** The kinds of errors and their JSON-RPC codes. */
 export const errorCodes = {
@@ -3511,6 +3564,8 @@ export const daemonMethods = [
   "queue/reorder",
   "interaction/list",
   "interaction/settle",
+  "attention/list",
+  "attention/seen",
   "context/preview",
   "blob/read",
   "endpoint/set",
@@ -3563,6 +3618,7 @@ export const mutatingMethods = [
   "queue/clear",
   "queue/reorder",
   "interaction/settle",
+  "attention/seen",
   "endpoint/set",
   "endpoint/remove",
   "secret/set",

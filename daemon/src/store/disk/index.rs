@@ -15,7 +15,7 @@ use super::position::Position;
 use crate::store::{Key, LogName, RowChange, Rows, Scan, StoreError, rows};
 
 /// The version of the index's shape; an index of any other is rebuilt.
-pub(super) const INDEX_VERSION: u64 = 4;
+pub(super) const INDEX_VERSION: u64 = 5;
 
 /// What sled may keep in memory, in bytes.
 const CACHE_BYTES: u64 = 16 * 1024 * 1024;
