@@ -47,6 +47,7 @@ pub(super) async fn what_waits_is_listed_over_all_threads_until_it_is_over_or_wa
             break;
         }
     }
+    listed.sort_by_key(Value::to_string);
     assert_eq!(listed, ["interaction", "run", "unread"]);
 
     let answer = bot.call("attention/seen", json!({"attentionId": seen, "operationId": "seen:1"})).await;

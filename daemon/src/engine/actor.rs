@@ -219,6 +219,7 @@ impl Actor {
 
     fn one(&mut self, shared: &Arc<Shared>, job: Job, group: &mut Group) -> Result<(), RpcError> {
         let ids: &Shared = shared;
+        let wanted = self.state.attention.clone();
         let mut turn = Turn {
             change: Change::new(&mut self.state, shared.clock.now(), ids),
             live: &mut self.live,
@@ -243,7 +244,6 @@ impl Actor {
             group.published.push(Published::Durable(position, at, event.clone()));
         }
         group.published.extend(ephemeral.into_iter().map(|event| Published::Ephemeral(at, event)));
-        let wanted = change.state.attention.clone();
         group.changes.extend(changes(&change).into_iter().map(|(kind, id)| (kind, id, origin.clone())));
         for event in &change.events {
             if let Event::ItemCompleted { item } = event {
