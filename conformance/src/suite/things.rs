@@ -76,12 +76,7 @@ impl Things {
         let endpoints = [endpoints[0].clone(), endpoints[1].clone()];
         let doomed = bot.call("project/create", json!({"name": "doomed"})).await["project"]["projectId"].clone();
         let doomed = [bot.start(&[]).await, doomed];
-        // Servers that cannot be started are there all the same.
-        let mut servers = [Value::Null, Value::Null];
-        for (server, name) in servers.iter_mut().zip(["kept", "doomed"]) {
-            let add = json!({"command": "no-such-program-of-anybody", "name": name});
-            *server = bot.call("mcp/server/add", add).await["server"]["serverId"].clone();
-        }
+        let servers = two_servers(bot).await;
         let review = bot.call("mcp/review/read", json!({"serverId": servers[0]})).await["review"]["digest"].clone();
         Self {
             servers,
@@ -191,4 +186,14 @@ impl Things {
         seen.push(bot.call("queue/list", json!({"threadId": self.busy})).await);
         seen
     }
+}
+
+/// Two servers. Those that cannot be started are there all the same.
+async fn two_servers(bot: &mut Raw) -> [Value; 2] {
+    let mut servers = [Value::Null, Value::Null];
+    for (server, name) in servers.iter_mut().zip(["kept", "doomed"]) {
+        let add = json!({"command": "no-such-program-of-anybody", "name": name});
+        *server = bot.call("mcp/server/add", add).await["server"]["serverId"].clone();
+    }
+    servers
 }

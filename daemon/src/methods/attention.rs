@@ -12,7 +12,7 @@ use crate::{dispatch::Call, domain::thread_of, engine::lookup, page::PageQuery};
 pub async fn list(call: Call, params: ListParams) -> Result<Page<Attention>, RpcError> {
     let query = PageQuery::new(&["attention/list"], params.cursor.as_deref(), params.limit)?;
     let waiting = lookup::attention(call.daemon.engine.shared(), query.after(), query.limit() + 1)?;
-    Ok(query.fill(waiting.into_iter(), |waits| waits.attention_id.to_string()))
+    Ok(query.fill(waiting, |waits| waits.attention_id.to_string()))
 }
 
 /// `attention/seen`

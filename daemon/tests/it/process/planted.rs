@@ -192,6 +192,11 @@ async fn app_138_app_139_a_secret_that_was_planted_through_any_door_is_found_now
     let stored = calls.last().expect("there were calls");
     assert_eq!((&stored["state"], stored["arguments"]["name"].as_str()), (&json!("completed"), Some("work")));
     let thread = thread.as_str().unwrap();
+    nothing_is_left(&place, daemon, thread, &script).await;
+}
+
+/// What is backed up, exported, printed, logged and stored has none of it, the file of secrets excepted.
+async fn nothing_is_left(place: &Place, daemon: DaemonProcess, thread: &str, script: &Path) {
     let backup = place.directory.path().join("backup.jsonl");
     let mut printed = ropewalk(&place.home(), &["backup", backup.to_str().unwrap()]).await;
     for arguments in
@@ -206,7 +211,7 @@ async fn app_138_app_139_a_secret_that_was_planted_through_any_door_is_found_now
     daemon.kill().await.unwrap();
     let kept = place.home().join("secrets");
     assert!(has_it(&fs::read(&kept).unwrap()), "it is where it is kept");
-    for path in files(place.directory.path()).into_iter().filter(|path| *path != kept && *path != script) {
+    for path in files(place.directory.path()).into_iter().filter(|path| *path != kept && path != script) {
         assert!(!has_it(&fs::read(&path).unwrap_or_default()), "it is in {}", path.display());
     }
 }
