@@ -76,6 +76,7 @@ pub const METHODS: &[MethodEntry] = entries![method:
     RunRetry, RunRebase,
     QueueList, QueueUpdate, QueueRemove, QueueClear, QueueReorder,
     InteractionList, InteractionSettle,
+    AttentionList, AttentionSeen,
     ContextPreview,
     BlobRead,
     EndpointSet, EndpointRemove, EndpointList, EndpointTest,

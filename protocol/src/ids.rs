@@ -75,6 +75,8 @@ ids! {
     ItemId
     /// An interaction: something the daemon waits for a client to do.
     InteractionId
+    /// Something that waits for the person.
+    AttentionId
     /// A tool call of a run.
     CallId
     /// A model endpoint.

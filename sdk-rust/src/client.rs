@@ -17,8 +17,8 @@ use crate::{
     events::Hub,
     link::{Dial, Link, Socket},
     nouns::{
-        Blobs, Branches, Context, Daemon, Endpoints, Grants, Interactions, Items, Policies, Projects, Queue, Runs,
-        Secrets, ServerReviews, Servers, Settings, Threads,
+        Attentions, Blobs, Branches, Context, Daemon, Endpoints, Grants, Interactions, Items, Policies, Projects,
+        Queue, Runs, Secrets, ServerReviews, Servers, Settings, Threads,
     },
     recovery::{self, Greeting},
 };
@@ -221,6 +221,12 @@ impl Client {
     #[must_use]
     pub fn context(&self) -> Context {
         Context::new(self.clone())
+    }
+
+    /// What waits for the person, over all threads.
+    #[must_use]
+    pub fn attention(&self) -> Attentions {
+        Attentions::new(self.clone())
     }
 
     /// What waits for somebody, whoever may settle it.

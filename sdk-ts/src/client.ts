@@ -12,6 +12,7 @@ import type { DaemonInfo, InstanceId, Limits, Project } from "./generated/protoc
 import { call, type CallOptions, send } from "./link/calls.js";
 import type { MethodName, MethodParams, MethodResult } from "./link/methods.js";
 import { type Connection, overError } from "./link/phase.js";
+import { Attentions } from "./nouns/attention.js";
 import { Blobs } from "./nouns/blobs.js";
 import { Branches } from "./nouns/branches.js";
 import { Context } from "./nouns/context.js";
@@ -68,6 +69,8 @@ export class Ropewalk {
   readonly branches: Branches;
   /** What happened in threads. */
   readonly items: Items;
+  /** What waits for the person, over all threads. */
+  readonly attention: Attentions;
   /** What waits for somebody, whoever may settle it. */
   readonly interactions: Interactions;
   /** Model endpoints. */
@@ -113,6 +116,7 @@ export class Ropewalk {
     this.queue = new Queue(ask);
     this.branches = new Branches(ask);
     this.items = new Items(ask);
+    this.attention = new Attentions(ask);
     this.interactions = new Interactions(ask);
     this.endpoints = new Endpoints(ask);
     this.secrets = new Secrets(ask);

@@ -56,6 +56,7 @@ export { Branches } from "./nouns/branches.js";
 export { Context } from "./nouns/context.js";
 export { Daemon, Settings } from "./nouns/daemon.js";
 export { Endpoints, Secrets } from "./nouns/endpoints.js";
+export { Attentions } from "./nouns/attention.js";
 export { Interactions } from "./nouns/interactions.js";
 export { Items } from "./nouns/items.js";
 export { Policies } from "./nouns/policies.js";

@@ -167,6 +167,7 @@ const WITHOUT_REVISION: &[(&str, &str)] = &[
     ("thread/start", "there is nothing yet"),
     ("thread/resume", "attaching changes no header, and names held by others have takeover"),
     ("thread/markRead", "who has read what conflicts with nothing"),
+    ("attention/seen", "who has seen what conflicts with nothing"),
     ("branch/update", "a branch's title conflicts with nothing (2.4)"),
     ("run/submit", "messages do not raise the revision; a steer names its run"),
     ("run/stop", "stopping is idempotent"),

@@ -32,10 +32,12 @@ pub fn find(topic: &str, name: &str) -> Option<&'static Scenario> {
 topics! { $
     app_tools
     approving
+    attending
     branching
     budgets
     calling
     conflicting
+    contending
     compacting
     deleting
     declaring

@@ -70,6 +70,7 @@ fn kind_of(method: &str) -> &'static str {
             Some("run") => "run",
             Some("queue") => "queue",
             Some("interaction") => "interaction",
+            Some("attention") => "attention",
             Some("endpoint" | "secret") => "endpoint",
             Some("settings") => "settings",
             Some("mcp/server" | "mcp/review") => "server",
@@ -86,6 +87,7 @@ fn id_of(kind: &str, body: &Value, answer: &Value) -> Value {
     };
     match kind {
         "settings" => Value::Null,
+        "attention" => json!(body["attentionId"].as_str().and_then(|id| id.split('/').next())),
         "queue" | "tool" => named("threadId", "thread"),
         "run" => named("runId", "run"),
         kind => named(&format!("{kind}Id"), kind),
@@ -151,6 +153,7 @@ pub(super) async fn app_194_app_186_a_change_of_the_clients_own_names_its_kind_i
     assert_eq!((&told["kinds"], &told["ids"], &told["origin"]), (&json!(["thread"]), &json!([thread]), &json!("in-A")));
     assert!(told["seq"].as_u64().is_some_and(|seq| seq > 0), "{told}");
     // Who made it hears of it as well, and may leave it out by its origin.
+    let mut watch = watcher(&subject, "in-W").await;
     watch.call("thread/update", json!({"threadId": thread, "title": "mine"})).await;
     let told = watch.told(SIGNAL).await;
     assert_eq!((&told["ids"], &told["origin"]), (&json!([thread]), &json!("in-W")));

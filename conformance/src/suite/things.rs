@@ -23,6 +23,7 @@ pub(super) struct Things {
     endpoints: [Value; 2],
     servers: [Value; 2],
     review: Value,
+    wanted: Value,
 }
 
 impl Things {
@@ -63,7 +64,12 @@ impl Things {
         let failed = bot.start(&[]).await;
         let run = bot.call("run/submit", submit(&failed, "fail badRequest")).await["runId"].clone();
         bot.ended(&run).await;
-        let endpoints = [endpoints[0].clone(), endpoints[1].clone()];
+        // Another one, which waits for the person.
+        let standing = bot.start(&[]).await;
+        let run = bot.call("run/submit", submit(&standing, "fail badRequest")).await["runId"].clone();
+        bot.ended(&run).await;
+        let waits = bot.call("attention/list", json!({})).await["items"].as_array().unwrap().clone();
+        let wanted = waits.iter().find(|waits| waits["subject"] == run).expect("it waits")["attentionId"].clone();
         let forked = bot.start(&[]).await;
         let mut fork = submit(&forked, "say hello");
         fork["mode"] = json!("fork");
@@ -72,17 +78,13 @@ impl Things {
         let secured = bot.call("project/create", json!({"name": "secured"})).await["project"]["projectId"].clone();
         let doomed = bot.call("project/create", json!({"name": "doomed"})).await["project"]["projectId"].clone();
         let doomed = [bot.start(&[]).await, doomed];
-        // Servers that cannot be started are there all the same.
-        let mut servers = [Value::Null, Value::Null];
-        for (server, name) in servers.iter_mut().zip(["kept", "doomed"]) {
-            let add = json!({"command": "no-such-program-of-anybody", "name": name});
-            *server = bot.call("mcp/server/add", add).await["server"]["serverId"].clone();
-        }
+        let servers = two_servers(bot).await;
         let review = bot.call("mcp/review/read", json!({"serverId": servers[0]})).await["review"]["digest"].clone();
         Self {
             servers,
             review,
             secured,
+            wanted,
             project,
             grant,
             policy,
@@ -149,6 +151,7 @@ impl Things {
                 "answer",
                 json!({"decision": "accept"}),
             ),
+            "attention/seen" => (json!({"attentionId": self.wanted}), "attentionId", json!("x")),
             "endpoint/set" => (json!({"endpointId": first, "name": "one"}), "name", json!("two")),
             "endpoint/remove" => (json!({"endpointId": second}), "endpointId", json!("x")),
             "secret/set" => (json!({"endpointId": first, "value": "one"}), "value", json!("two")),
@@ -192,4 +195,14 @@ impl Things {
         seen.push(bot.call("queue/list", json!({"threadId": self.busy})).await);
         seen
     }
+}
+
+/// Two servers. Those that cannot be started are there all the same.
+async fn two_servers(bot: &mut Raw) -> [Value; 2] {
+    let mut servers = [Value::Null, Value::Null];
+    for (server, name) in servers.iter_mut().zip(["kept", "doomed"]) {
+        let add = json!({"command": "no-such-program-of-anybody", "name": name});
+        *server = bot.call("mcp/server/add", add).await["server"]["serverId"].clone();
+    }
+    servers
 }

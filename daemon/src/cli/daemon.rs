@@ -109,7 +109,7 @@ async fn serve(running: Running, signals: &mut Signals, context: &Context) -> Ex
 /// they refuse; what matters of that is in the errors of runs, without it. The library behind the servers writes down what
 /// they say, results included (MCP-152).
 fn log_filter(filter: &str) -> Result<EnvFilter, Failure> {
-    let ours = |directive: &&str| ["rig_core", "rmcp"].iter().any(|library| directive.trim().starts_with(library));
+    let ours = |directive: &&str| ["rig", "rmcp"].iter().any(|library| directive.trim().starts_with(library));
     let of_others = filter.split(',').filter(|directive| !ours(directive));
     let read = EnvFilter::try_new(of_others.collect::<Vec<_>>().join(",")).map_err(|error| {
         Failure::Usage(format!(
@@ -117,7 +117,9 @@ fn log_filter(filter: &str) -> Result<EnvFilter, Failure> {
         ))
     })?;
     let directive = |text: &str| text.parse().expect("the directive is a target and a level");
-    Ok(read.add_directive(directive("rig_core=off")).add_directive(directive("rmcp=error")))
+    // The first writes under names of its own as well, `rig::completions` among them: whole requests and answers.
+    let read = read.add_directive(directive("rig=off")).add_directive(directive("rig_core=off"));
+    Ok(read.add_directive(directive("rmcp=error")))
 }
 
 fn begin_log(args: &DaemonArgs, context: &Context) -> Result<(), Failure> {

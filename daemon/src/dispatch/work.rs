@@ -6,7 +6,7 @@ use ropewalk_protocol::{Method as _, MethodEntry, ThreadResume};
 mod tests;
 
 /// The verbs that end, settle, remove or put aside. They give room back, or finish what was taken on.
-const ENDING: [&str; 12] = [
+const ENDING: [&str; 13] = [
     "archive",
     "backup",
     "clear",
@@ -14,6 +14,7 @@ const ENDING: [&str; 12] = [
     "markRead",
     "remove",
     "reorder",
+    "seen",
     "settle",
     "shutdown",
     "skip",

@@ -104,6 +104,7 @@ impl ThreadState {
             Fact::Head { branch_id, head } => self.apply_head(branch_id, head.as_ref()),
             Fact::Forked { branch_id, head, summary } => self.apply_forked(branch_id, head, summary.as_ref()),
             Fact::Unseen { branch_id, seq } => self.apply_unseen(branch_id, *seq),
+            Fact::AttentionSeen { attention_id } => self.apply_attention_seen(attention_id),
             Fact::Read { branch_id, seq } => self.apply_read(branch_id.as_ref(), *seq),
             Fact::Compacted { branch_id, covers, message_id, .. } => {
                 let summary = Summary { covers: covers.clone(), message_id: message_id.clone(), n };

@@ -1,6 +1,6 @@
 //! Why an operation on a thread is refused.
 
-use ropewalk_protocol::{BranchId, ClientRef, MessageId, RunId, RunStatus};
+use ropewalk_protocol::{AttentionId, BranchId, ClientRef, MessageId, RunId, RunStatus};
 
 /// Why an operation on a thread is refused. Nothing has changed then.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -44,6 +44,9 @@ pub enum DomainError {
         /// The revision now.
         current: u64,
     },
+    /// It does not wait for the person, or not any more.
+    #[error("nothing {0} waits for the person")]
+    NothingWaits(AttentionId),
     /// Another client instance holds a tool of this name.
     #[error("the tool {flat_name} is bound by {}", owner.client_name)]
     ToolBound {

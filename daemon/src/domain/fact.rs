@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use ropewalk_protocol::{
-    BranchId, CallDecision, CallId, ClientRef, EndpointId, InstanceId, InteractionId, ItemId, MessageId, OperationId,
-    Role, RunId, Seq, Timestamp, Unattended, Usage,
+    AttentionId, BranchId, CallDecision, CallId, ClientRef, EndpointId, InstanceId, InteractionId, ItemId, MessageId,
+    OperationId, Role, RunId, Seq, Timestamp, Unattended, Usage,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -151,6 +151,11 @@ pub enum Fact {
         branch_id: Option<BranchId>,
         /// The event.
         seq: Seq,
+    },
+    /// The person has seen something that waits.
+    AttentionSeen {
+        /// What.
+        attention_id: AttentionId,
     },
     /// Messages join the chain of a branch, whose head becomes the last of them.
     Joined {

@@ -8,6 +8,7 @@
 mod allowance;
 mod apply;
 mod apply_chain;
+mod attention;
 mod branches;
 mod calls;
 mod chain;
@@ -42,6 +43,7 @@ pub(crate) mod tests;
 
 pub use allowance::{Allowance, Used};
 pub use apply::OfferedAgain;
+pub use attention::{Wanted, thread_of};
 pub use branches::{BranchError, Fork};
 pub use calls::CallEnd;
 pub use chain::{ChainMessage, ChainReader, Link, ProviderParts};

@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use super::{
     Allowance, AnsweredCall, BadEnd, ClientTool, Line, Link, ProviderParts, QueuedRun, Refusals, Remarks, Repeats,
-    RunInput, Summary,
+    RunInput, Summary, Wanted,
 };
 
 /// Everything about a thread that decides what may happen next. Bounded: history is in the log.
@@ -38,6 +38,8 @@ pub struct ThreadState {
     pub interactions: BTreeMap<InteractionId, Interaction>,
     /// Client tools by who declared them.
     pub tool_sets: BTreeMap<ClientRef, ToolSet>,
+    /// What waits for the person, as the rows have it.
+    pub attention: Vec<Wanted>,
     /// What has changed since the rows were last written.
     pub touched: Touched,
 }
@@ -201,6 +203,8 @@ pub struct Touched {
     pub settled: Vec<(Interaction, Seq)>,
     /// Tool sets.
     pub tool_sets: BTreeSet<ClientRef>,
+    /// What the person has seen of what waits.
+    pub attention: bool,
 }
 
 impl ThreadState {
@@ -217,6 +221,7 @@ impl ThreadState {
             runs: BTreeMap::new(),
             interactions: BTreeMap::new(),
             tool_sets: BTreeMap::new(),
+            attention: Vec::new(),
             touched: Touched::default(),
         }
     }

@@ -219,6 +219,7 @@ impl Actor {
 
     fn one(&mut self, shared: &Arc<Shared>, job: Job, group: &mut Group) -> Result<(), RpcError> {
         let ids: &Shared = shared;
+        let wanted = self.state.attention.clone();
         let mut turn = Turn {
             change: Change::new(&mut self.state, shared.clock.now(), ids),
             live: &mut self.live,
@@ -265,6 +266,10 @@ impl Actor {
                 group.records.push(record);
             }
             group.pins.extend(pins);
+        }
+        if change.state.attention != wanted {
+            let thread = self.handle.id().to_string();
+            group.changes.push((DataKind::Attention, thread, origin));
         }
         Ok(())
     }

@@ -6,7 +6,7 @@ use std::{
 };
 
 use ropewalk_protocol::{
-    BranchId, InteractionId, ProjectId, RpcError, Run, RunId, RunStatus, ThreadId, ThreadSort, Timestamp,
+    Attention, BranchId, InteractionId, ProjectId, RpcError, Run, RunId, RunStatus, ThreadId, ThreadSort, Timestamp,
 };
 
 use super::{
@@ -15,7 +15,7 @@ use super::{
     storage_error,
 };
 use crate::{
-    domain::{QueuedInput, RunState},
+    domain::{QueuedInput, RunState, Wanted, thread_of},
     store::{Key, Scan, Store, keys},
     tools::ToolSpec,
 };
@@ -114,6 +114,29 @@ pub fn threads_with_open_runs(shared: &Shared) -> Result<Vec<ThreadId>, RpcError
     threads.sort();
     threads.dedup();
     Ok(threads)
+}
+
+/// What waits for the person and was not seen, behind the one with this id; at most so many.
+///
+/// # Errors
+/// `unavailable`, when the index cannot be read.
+pub fn attention(shared: &Shared, after: Option<&str>, limit: usize) -> Result<Vec<Attention>, RpcError> {
+    let mut found = Vec::new();
+    let mut after = after.map(|id| keys::part("attention", &thread_of(&id.to_owned().into()), id));
+    loop {
+        let scan = Scan { prefix: Key::of(&["attention"]), after, reverse: false, limit };
+        let rows = shared.store.scan(&scan).map_err(|error| storage_error(&error))?;
+        let is_last = rows.len() < limit;
+        after = rows.last().map(|(key, _)| key.clone());
+        for (key, bytes) in rows {
+            let wanted: Wanted = rows::parse(&key, &bytes).map_err(|error| storage_error(&error))?;
+            found.extend((!wanted.seen).then_some(wanted.attention));
+        }
+        if is_last || found.len() >= limit {
+            found.truncate(limit);
+            return Ok(found);
+        }
+    }
 }
 
 /// Runs that have not ended by state, and open interactions.

@@ -11,7 +11,8 @@ use crate::{
 };
 
 /// The kinds of rows that a thread's id stands in front of.
-const PARTS: [&str; 8] = ["branch", "queue", "tools", "openRun", "openItem", "openBatch", "openCall", "interaction"];
+const PARTS: [&str; 9] =
+    ["attention", "branch", "queue", "tools", "openRun", "openItem", "openBatch", "openCall", "interaction"];
 
 /// The changes that take every row of a thread away. They go with the record that says that the thread is deleted, so that
 /// nobody ever sees a part of it.

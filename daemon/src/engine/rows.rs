@@ -11,7 +11,7 @@ use ropewalk_protocol::{
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::{
-    domain::{BadEnd, BranchState, ClientTool, Link, QueuedInput, Summary, ThreadState, ToolSet},
+    domain::{BadEnd, BranchState, ClientTool, Link, QueuedInput, Summary, ThreadState, ToolSet, Wanted},
     store::{Key, OperationRow, Record, RowChange, Rows, Scan, StoreError, keys},
 };
 
@@ -128,6 +128,7 @@ pub fn changed(state: &mut ThreadState, record: &Record) -> Result<Vec<RowChange
     }
     runs::changed(&mut rows, state, &touched, record.n)?;
     interactions(&mut rows, state, &touched)?;
+    attention(&mut rows, state, touched.attention)?;
     if let Some(operation) = &record.op {
         let changes = OperationRow::changes(record.at, operation, Some(&id));
         rows.extend(changes.map_err(|cause| StoreError::Read { what: "an operation".to_owned(), cause })?);
@@ -185,7 +186,24 @@ pub fn load(rows: &dyn Rows, id: &ThreadId) -> Result<Option<ThreadState>, Store
     for (_, interaction) in parts::<Interaction>(rows, "interaction", id)? {
         state.interactions.insert(interaction.interaction_id.clone(), interaction);
     }
+    state.attention = parts::<Wanted>(rows, "attention", id)?.into_iter().map(|(_, wanted)| wanted).collect();
     Ok(Some(state))
+}
+
+/// What waits for the person has rows of its own, so that all of it is found without waking a thread.
+fn attention(rows: &mut Vec<RowChange>, state: &mut ThreadState, was_seen: bool) -> Result<(), StoreError> {
+    let wanted = state.what_is_wanted();
+    let id = &state.thread.thread_id;
+    let key = |wanted: &Wanted| keys::part("attention", id, &wanted.attention.attention_id);
+    for over in state.attention.iter().filter(|known| !wanted.iter().any(|still| key(still) == key(known))) {
+        rows.push(RowChange::Delete(key(over)));
+    }
+    let had = if was_seen { &[][..] } else { &state.attention };
+    for new in wanted.iter().filter(|new| !had.contains(new)) {
+        put(rows, key(new), new)?;
+    }
+    state.attention = wanted;
+    Ok(())
 }
 
 /// One row, read as what it is.

@@ -1,5 +1,6 @@
 //! One short function a method: translate in, call once, translate out.
 
+pub mod attention;
 pub mod blobs;
 pub mod branches;
 mod caller;

@@ -3,8 +3,8 @@
 use ropewalk_protocol as p;
 
 use super::{
-    blobs, branches, context, daemon, endpoints, grants, interactions, items, policies, projects, queue, runs, search,
-    servers, settings, threads, upkeep,
+    attention, blobs, branches, context, daemon, endpoints, grants, interactions, items, policies, projects, queue, runs,
+    search, servers, settings, threads, upkeep,
 };
 use crate::dispatch::Table;
 
@@ -96,5 +96,7 @@ fn of_threads(table: &mut Table) {
         .on::<p::ContextPreview>(context::preview)
         .on::<p::BlobRead>(blobs::read)
         .on::<p::InteractionList>(interactions::list)
-        .on::<p::InteractionSettle>(interactions::settle);
+        .on::<p::InteractionSettle>(interactions::settle)
+        .on::<p::AttentionList>(attention::list)
+        .on::<p::AttentionSeen>(attention::seen);
 }

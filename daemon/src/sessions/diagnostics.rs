@@ -6,6 +6,8 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
+use crate::tools::veil::Secrets;
+
 /// Bytes of stderr that are kept: the last ones.
 pub const STDERR_BYTES: usize = 64 << 10;
 
@@ -18,7 +20,11 @@ const LAST_WORDS_BYTES: usize = 300;
 
 /// What a server says beside the protocol. Cheap to clone; whoever has it sees what is said later, too.
 #[derive(Clone, Debug, Default)]
-pub struct Diagnostics(Arc<Mutex<Noted>>);
+pub struct Diagnostics {
+    noted: Arc<Mutex<Noted>>,
+    /// What is taken out of everything that is shown: a server may print what it was started with.
+    secrets: Arc<Secrets>,
+}
 
 #[derive(Debug, Default)]
 struct Noted {
@@ -45,6 +51,12 @@ pub struct Remarks {
 }
 
 impl Diagnostics {
+    /// Nothing yet, of a server that was given these secrets.
+    #[must_use]
+    pub fn hiding(secrets: Secrets) -> Self {
+        Self { secrets: Arc::new(secrets), ..Self::default() }
+    }
+
     /// Keeps the end of what was written to stderr.
     pub fn stderr(&self, bytes: &[u8]) {
         self.note(|noted| {
@@ -59,8 +71,8 @@ impl Diagnostics {
         self.note(|noted| {
             noted.junk_lines += 1;
             if noted.junk.len() < JUNK_LINES {
-                let kept = &line[..line.len().min(JUNK_BYTES)];
-                noted.junk.push(String::from_utf8_lossy(kept).trim().to_owned());
+                let shown = self.secrets.scrubbed(&String::from_utf8_lossy(line));
+                noted.junk.push(shown[..shown.floor_char_boundary(JUNK_BYTES)].trim().to_owned());
             }
         });
     }
@@ -78,10 +90,10 @@ impl Diagnostics {
     /// What was noted so far.
     #[must_use]
     pub fn remarks(&self) -> Remarks {
-        let noted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
         let stderr: Vec<u8> = noted.stderr.iter().copied().collect();
         Remarks {
-            stderr: String::from_utf8_lossy(&stderr).into_owned(),
+            stderr: self.secrets.scrubbed(&String::from_utf8_lossy(&stderr)),
             junk: noted.junk.clone(),
             junk_lines: noted.junk_lines,
             stray_messages: noted.stray_messages,
@@ -99,6 +111,6 @@ impl Diagnostics {
     }
 
     fn note(&self, note: impl FnOnce(&mut Noted)) {
-        note(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        note(&mut self.noted.lock().unwrap_or_else(PoisonError::into_inner));
     }
 }

@@ -5,6 +5,7 @@ use std::{fmt, sync::Arc};
 use tokio::io::DuplexStream;
 
 use super::child::ChildCommand;
+use crate::tools::veil::Secrets;
 
 /// Everything there is to know to begin a session.
 #[derive(Clone, Debug)]
@@ -21,6 +22,16 @@ pub struct Launch {
     pub start_timeout_ms: u64,
     /// What is begun.
     pub how: How,
+}
+
+impl Launch {
+    /// What it is given that nobody is to see: the values of its own environment.
+    pub fn secrets(&self) -> Secrets {
+        match &self.how {
+            How::Child(command) => Secrets::of(command.environment.values().cloned().collect()),
+            How::InProcess(_) => Secrets::default(),
+        }
+    }
 }
 
 /// What is begun.

@@ -186,7 +186,7 @@ impl Supervised {
         if let Some(former) = former {
             former.close().await;
         }
-        let diagnostics = Diagnostics::default();
+        let diagnostics = Diagnostics::hiding(launch.secrets());
         let version = {
             let mut inner = self.inner();
             inner.diagnostics = diagnostics.clone();

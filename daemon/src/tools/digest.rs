@@ -1,9 +1,11 @@
 //! What rules and approvals bind to: a digest of everything about a tool that decides what a call of it means.
 
-use ropewalk_protocol::Annotations;
+use ropewalk_protocol::{Annotations, CallId};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
+
+use super::ToolSpec;
 
 #[cfg(test)]
 mod tests;
@@ -28,6 +30,17 @@ pub fn digest<T: Serialize>(value: &T) -> String {
 #[must_use]
 pub fn exact_digest(value: &Value) -> String {
     hex(&Sha256::digest(value.to_string()))
+}
+
+/// Stands for one call of one tool: another order of the same arguments is the same call. With `only` it is this call alone: two
+/// calls with secrets are never the same one, as secrets are in no digest, because what is short can be guessed from it.
+#[must_use]
+pub fn call_digest(tool: &ToolSpec, shown: &Map<String, Value>, only: Option<&CallId>) -> String {
+    let mut arguments = Value::Object(shown.clone());
+    arguments.sort_all_objects();
+    let mut call = vec![json!(tool.source), json!(tool.rule_name()), json!(tool.digest), arguments];
+    call.extend(only.map(|only| json!(only)));
+    exact_digest(&Value::Array(call))
 }
 
 /// The canonical JSON of RFC 8785. Integers beyond 2^53 are rounded to doubles, as it wants.

@@ -10,13 +10,13 @@
 use std::sync::Arc;
 
 use ropewalk_protocol::{BlobRef, CallDecision, CallId, DecidedVia, PolicyDecision};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::{
     CallFailure, Effective, SourceCall, SourceResult, Stakes, ToolSource, ToolSpec,
     arguments::parse_arguments,
     budget::{cut_content, is_cut},
-    digest::exact_digest,
+    digest::call_digest,
     names::near_names,
     repair::repair,
     results::whole_text,
@@ -205,7 +205,7 @@ async fn allowed<D: Desk>(desk: &D, call: &ModelToolCall, seen: &mut Seen) -> Re
         if let Some(decision) = decision.filter(|_| !stakes.as_ref().is_some_and(|stakes| stakes.widens)) {
             return Ok(Allowed { tool, arguments, decision });
         }
-        let digest = call_digest(&tool, shown, &call.call_id, !seen.secrets.is_empty());
+        let digest = call_digest(&tool, shown, (!seen.secrets.is_empty()).then_some(&call.call_id));
         if let Some(decision) = desk.refused_before(&digest) {
             let failure = CallFailure::DeclinedBefore { note: decision.note.clone() };
             return Err(Refused { decision: Some(decision), failure });
@@ -260,18 +260,6 @@ fn decided_by(effective: &Effective, word: &str) -> CallDecision {
     }
 }
 
-/// Stands for one call of one tool: another order of the same arguments is the same call. Two calls with secrets are never
-/// the same one: secrets are in no digest, because what is short can be guessed from it.
-fn call_digest(tool: &ToolSpec, shown: &Map<String, Value>, call_id: &CallId, has_secrets: bool) -> String {
-    let mut arguments = Value::Object(shown.clone());
-    arguments.sort_all_objects();
-    let one = has_secrets.then_some(call_id);
-    match one {
-        Some(call_id) => exact_digest(&json!([tool.source, tool.rule_name(), tool.digest, arguments, call_id])),
-        None => exact_digest(&json!([tool.source, tool.rule_name(), tool.digest, arguments])),
-    }
-}
-
 fn arguments<D: Desk>(
     desk: &D,
     tool: &ToolSpec,
@@ -288,9 +276,7 @@ fn arguments<D: Desk>(
         None => original,
     };
     take_secrets(tool, &arguments, seen);
-    if let Some(failure) = veil::missing(&arguments, &tool.input_schema) {
-        return Err(failure);
-    }
+    veil::missing(&arguments, &tool.input_schema).map_or(Ok(()), Err)?;
     let Some(schema) = desk.schema(tool) else { return Ok(arguments) };
     let value = Value::Object(arguments);
     schema.check(&value).map_err(|problems| CallFailure::InvalidArguments { problems })?;

@@ -88,6 +88,12 @@ pub fn stand_in(secret: &str) -> String {
 }
 
 impl Secrets {
+    /// Secrets that were not in arguments.
+    #[must_use]
+    pub fn of(secrets: Vec<String>) -> Self {
+        Self(secrets)
+    }
+
     /// Whether there is none.
     #[must_use]
     pub const fn is_empty(&self) -> bool {

@@ -9,6 +9,7 @@ mod embedded;
 mod hostile;
 mod outside;
 mod process;
+mod recipes;
 mod reconnecting;
 #[cfg(unix)]
 mod servers;

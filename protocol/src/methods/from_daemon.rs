@@ -77,6 +77,7 @@ pub enum DataKind {
     Run,
     Queue,
     Interaction,
+    Attention,
     Tool,
     Policy,
     Grant,

@@ -1,5 +1,6 @@
 //! The methods of the wire, one file a noun: name, direction, parameters and result tied together by a type.
 
+mod attention;
 mod blobs;
 mod branches;
 mod context;
@@ -20,6 +21,7 @@ mod threads;
 use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
 
+pub use attention::*;
 pub use blobs::*;
 pub use branches::*;
 pub use context::*;

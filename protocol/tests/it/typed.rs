@@ -41,7 +41,7 @@ pub(crate) fn types() -> BTreeMap<&'static str, Types> {
         ThreadTools ThreadDelete RunSubmit
          RunStop RunWait RunRead RunList RunSkip RunResume RunRetry RunRebase ThreadMarkRead ItemList ItemRead BranchList
          BranchUpdate BranchDelete QueueList QueueUpdate QueueRemove QueueClear QueueReorder InteractionList
-        InteractionSettle ContextPreview BlobRead EndpointSet EndpointRemove EndpointList EndpointTest SecretSet SecretRemove SettingsRead SettingsUpdate
+        InteractionSettle AttentionList AttentionSeen ContextPreview BlobRead EndpointSet EndpointRemove EndpointList EndpointTest SecretSet SecretRemove SettingsRead SettingsUpdate
         ServerAdd ServerList ServerRead ServerStatus ServerUpdate ServerRestart ServerRemove ServerReviewRead
         ServerReviewCheck ServerReviewSubmit ToolCall ApprovalAsk InputAsk
         ;

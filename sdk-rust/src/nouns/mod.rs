@@ -1,5 +1,6 @@
 //! The nouns of the wire, one file each: `run/stop` is `client.runs().stop(…)`.
 
+mod attention;
 mod blobs;
 mod branches;
 mod context;
@@ -14,6 +15,7 @@ mod runs;
 mod servers;
 mod threads;
 
+pub use attention::Attentions;
 pub use blobs::Blobs;
 pub use branches::Branches;
 pub use context::Context;

@@ -3,12 +3,13 @@
 use ropewalk_protocol::{DataChangedParams, DataKind};
 
 /// Every kind this build knows.
-const KINDS: [DataKind; 17] = [
+const KINDS: [DataKind; 18] = [
     DataKind::Project,
     DataKind::Thread,
     DataKind::Run,
     DataKind::Queue,
     DataKind::Interaction,
+    DataKind::Attention,
     DataKind::Tool,
     DataKind::Policy,
     DataKind::Grant,

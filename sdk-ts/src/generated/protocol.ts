@@ -42,16 +42,24 @@ export type RunId = string;
 export type CallId = string;
 /** What a declaration wishes for its approvals. */
 export type ApprovalWish = "allow" | "ask";
-/** A payload stored out of line. Opaque to clients: compare it, store it, send it back, never take it apart. */
-export type BlobId = string;
+/**
+ * Something that waits for the person. Opaque to clients: compare it, store it, send it back, never take it apart.
+ */
+export type AttentionId = string;
+/** Kinds of things that wait for the person. */
+export type AttentionKind = "interaction" | "run" | "unread" | Unlisted;
+/** A project. Opaque to clients: compare it, store it, send it back, never take it apart. */
+export type ProjectId = string;
 /** A branch of a thread. Opaque to clients: compare it, store it, send it back, never take it apart. */
 export type BranchId = string;
-/** A message of a thread. Opaque to clients: compare it, store it, send it back, never take it apart. */
-export type MessageId = string;
 /**
  * What makes a repeated request recognisable: 1 to 128 of `[A-Za-z0-9_.:-]`. Opaque to clients: compare it, store it, send it back, never take it apart.
  */
 export type OperationId = string;
+/** A payload stored out of line. Opaque to clients: compare it, store it, send it back, never take it apart. */
+export type BlobId = string;
+/** A message of a thread. Opaque to clients: compare it, store it, send it back, never take it apart. */
+export type MessageId = string;
 /** What kind of thing settles something. */
 export type ByKind = "client" | "policy" | "deadline" | "stop" | "daemon" | Unlisted;
 /**
@@ -88,6 +96,7 @@ export type DataKind =
       | "run"
       | "queue"
       | "interaction"
+      | "attention"
       | "tool"
       | "policy"
       | "grant"
@@ -372,8 +381,6 @@ export type Event =
       fraction?: number;
     }
   | UnlistedMember<"type">;
-/** A project. Opaque to clients: compare it, store it, send it back, never take it apart. */
-export type ProjectId = string;
 /** What happened to a queue. */
 export type QueueChange = "added" | "edited" | "removed" | "moved" | "started" | "held" | "released" | Unlisted;
 /** One part of an input, a message or a tool result. */
@@ -621,7 +628,7 @@ export type ListedItem = {
   | UnlistedMember<"kind">
 );
 /** Who speaks in a message. */
-export type Role = "user" | "assistant" | "tool";
+export type Role = "user" | "assistant" | "tool" | Unlisted;
 /** Where a rule holds. */
 export type PolicyLevel = "global" | "project" | "thread";
 /** Kinds of callers a rule can name. */
@@ -787,6 +794,48 @@ export interface PathStep {
   callId: CallId;
   /** What to show for it. */
   title?: string;
+}
+/** Something that waits for the person. */
+export interface Attention {
+  /** Which. The same thing in another state has another id. */
+  attentionId: AttentionId;
+  /** What kind of thing. */
+  kind: AttentionKind;
+  /** The id of the interaction, run or thread. */
+  subject: string;
+  /** What it is about, in one line of at most 160 characters. */
+  summary: string;
+  /** Since when. */
+  since: string;
+  /** The project it belongs to. */
+  projectId?: ProjectId;
+  /** The thread it belongs to. */
+  threadId?: ThreadId;
+  /** The branch it belongs to. */
+  branchId?: BranchId;
+}
+/** The answer to `attention/seen`. */
+export interface AttentionNoted {
+  /** Which. */
+  attentionId: AttentionId;
+  /** Whether this answers a repeat. */
+  replayed: boolean;
+}
+/** One page of a list. */
+export interface AttentionPage {
+  /** The items, at most `limit` of them and at most 262,144 characters, the first one always included. */
+  items: Attention[];
+  /** Where the next page begins; absent on the last. */
+  nextCursor?: string;
+  /** Whether something was left out that no further page has. */
+  truncated?: boolean;
+}
+/** Parameters of `attention/seen`. */
+export interface AttentionSeenParams {
+  /** Which, as it was listed. */
+  attentionId: AttentionId;
+  /** Makes a repeat recognisable. */
+  operationId?: OperationId;
 }
 /** Parameters of `daemon/backup`. */
 export interface BackupParams {
@@ -1812,10 +1861,6 @@ export interface Limits {
   pageItems: number;
   /** Characters of one page, its first item always included. */
   pageCharacters: number;
-  /** Messages that one page of a search looks at. */
-  searchMessages: number;
-  /** Characters of a message that a hit of a search shows, around its first match. */
-  fragmentCharacters: number;
   /** Parts of one input. */
   inputParts: number;
   /** Bytes of one image, decoded. */
@@ -1977,7 +2022,7 @@ export interface Message {
   /** The run it belongs to. */
   runId?: RunId;
   /** Who speaks. */
-  role: Role | Unlisted;
+  role: Role;
   /** How it was delivered. */
   delivery: Delivery;
   /** What is said. */
@@ -2571,38 +2616,6 @@ export interface RunWaited {
   /** The last event of its thread. */
   seq: number;
 }
-/** A message that has what was looked for. It is not here as a whole: `thread/messages` has it. */
-export interface SearchHit {
-  /** The project of its thread. */
-  projectId: ProjectId;
-  /** The name of that project. */
-  projectName: string;
-  /** Its thread. */
-  threadId: ThreadId;
-  /** The title of that thread, or the first line of its first input. */
-  threadTitle?: string;
-  /** The branch it was added on. */
-  branchId: BranchId;
-  /** The message. */
-  messageId: MessageId;
-  /** Who speaks in it. */
-  role: Role | Unlisted;
-  /** When it was stored. */
-  at: string;
-  /** What it says around the first match, at most 160 characters. */
-  fragment: string;
-  /** How often the whole message has what was looked for. */
-  matchCount: number;
-}
-/** One page of a list. */
-export interface SearchHitPage {
-  /** The items, at most `limit` of them and at most 262,144 characters, the first one always included. */
-  items: SearchHit[];
-  /** Where the next page begins; absent on the last. */
-  nextCursor?: string;
-  /** Whether something was left out that no further page has. */
-  truncated?: boolean;
-}
 /** Parameters of `secret/remove`. */
 export interface SecretRemoveParams {
   /** The endpoint. */
@@ -2622,64 +2635,6 @@ export interface SecretSetParams {
   operationId?: OperationId;
   /** The endpoint's revision this change is based on. */
   expectedRevision?: number;
-}
-/** A grant of the document. */
-export interface SecurityGrant {
-  /** An existing directory, absolute. */
-  path: string;
-  /** What is allowed beneath it; not empty. */
-  capabilities: Capability[];
-  /** Its name; unless given, the one it has, and for a new one the last part of the path. */
-  name?: string;
-}
-/** Parameters of `project/security/replace`. */
-export interface SecurityReplaceParams {
-  /** The project. */
-  projectId: ProjectId;
-  /** All grants it has from now on, each directory once. */
-  grants: SecurityGrant[];
-  /** All rules of its own it has from now on. */
-  policies: SecurityRule[];
-  /** Whether it is only said what would change; not, unless this is true. */
-  dryRun?: boolean;
-  /** Makes a repeat recognisable. */
-  operationId?: OperationId;
-  /** The project's revision the document was made from. */
-  expectedRevision: number;
-}
-/** A rule of the document, as `policy/set` takes it. Exactly one of `tool` and `source` is given. */
-export interface SecurityRule {
-  /** The tool it is about. */
-  tool?: PolicyTool;
-  /** The source it is about. */
-  source?: string;
-  /** Whose calls it is about; all, unless given. */
-  principal?: PolicyPrincipal;
-  /** The account it is about; all, unless given. */
-  connection?: string;
-  /** What it says. */
-  decision: PolicyDecision;
-  /** How long a call may be silent, 1,000 to 3,600,000 ms; as without the rule, unless given. */
-  timeoutMs?: number;
-  /** How many calls one run may make, 1 to 65,535. */
-  maxCallsPerRun?: number;
-  /** When it stops to hold. */
-  expiresAt?: string;
-}
-/** The answer to `project/security/replace`. */
-export interface SecurityReplaced {
-  /** The project with its grants and rules, after the change or as they would be. */
-  project: Project;
-  /** Whether it was done. */
-  applied: boolean;
-  /** Whether it was only said what would change. */
-  dryRun: boolean;
-  /** What changed or would change, in a sentence. */
-  effect: string;
-  /** What whoever granted a directory should know, as sentences. */
-  warning?: string;
-  /** Whether this is the stored answer of an operation that was asked for before. */
-  replayed: boolean;
 }
 /** A server whose tools runs can call: one of the two that are part of the daemon, or one the owner added. */
 export interface Server {
@@ -3209,29 +3164,6 @@ export interface ThreadResumed {
   /** Whether this is the stored answer of an operation that was asked for before. */
   replayed: boolean;
 }
-/** Parameters of `thread/search`. */
-export interface ThreadSearchParams {
-  /** What to look for within the text of one message. */
-  query: string;
-  /**
-   * Whether the query is a regular expression, matched in linear time: without lookaround and backreferences. Literal unless given.
-   */
-  isRegex?: boolean;
-  /** Whether letters match whatever their case; they do unless given. */
-  ignoreCase?: boolean;
-  /** Whose messages are looked at; those of users and of models unless given. */
-  roles?: Role[];
-  /** Only threads of this project. */
-  projectId?: ProjectId;
-  /** Only this thread. */
-  threadId?: ThreadId;
-  /** Only the chain of this branch of the thread. */
-  branchId?: BranchId;
-  /** Where the search goes on. It is good for the same query, roles and scope only. */
-  cursor?: string;
-  /** How many hits at most; 100 unless given, 1,000 at most. */
-  limit?: number;
-}
 /** Parameters of `thread/start`. */
 export interface ThreadStartParams {
   /** The project it lives in; the default one unless given. */
@@ -3366,8 +3298,6 @@ export interface DaemonMethods {
   "policy/remove": { params: PolicyRemoveParams; result: Removed };
   /** The rules, in the order of their ids. */
   "policy/list": { params: PolicyListParams; result: PolicyPage };
-  /** Replace the grants and the rules of a project, all of them at once: what is not named is taken back. For one grant or one rule there are `grant/add` and `policy/set`, which leave the others as they are. */
-  "project/security/replace": { params: SecurityReplaceParams; result: SecurityReplaced };
   /** Start a thread, declare tools for it and subscribe to it. */
   "thread/start": { params: ThreadStartParams; result: ThreadStarted };
   /** Attach to a thread: its snapshot, or what came after an event; then live events and open interactions. */
@@ -3384,8 +3314,6 @@ export interface DaemonMethods {
   "thread/messages": { params: ThreadMessagesParams; result: MessagePage };
   /** The events of a thread after one: pull what `thread/resume` pushes. */
   "thread/events": { params: ThreadEventsParams; result: EventPage };
-  /** Look for a text in the messages of all threads, or of some: one hit for each message that has it, in the order of project, thread and message. A page with `nextCursor` may be empty: it ends after so many messages were looked at. */
-  "thread/search": { params: ThreadSearchParams; result: SearchHitPage };
   /** Be sent the events of a thread, without binding tools. */
   "thread/subscribe": { params: ThreadSubscribeParams; result: Subscribed };
   /** Be sent them no more, and no longer count as attached. */
@@ -3438,6 +3366,10 @@ export interface DaemonMethods {
   "interaction/list": { params: InteractionListParams; result: InteractionPage };
   /** Answer an interaction. The first valid answer counts. */
   "interaction/settle": { params: InteractionSettleParams; result: InteractionAnswered };
+  /** What waits for the person, thread by thread: each once, until it is over or was seen. */
+  "attention/list": { params: ListParams; result: AttentionPage };
+  /** Say that the person has seen something that waits. It is listed no more, and waits all the same. */
+  "attention/seen": { params: AttentionSeenParams; result: AttentionNoted };
   /** What the next request of a branch would be made of: every layer, and how much of the window each part takes. */
   "context/preview": { params: ContextPreviewParams; result: ContextPreviewed };
   /** A part of a payload that was cut from what the model saw: the `blob` of an item. */
@@ -3524,7 +3456,7 @@ export type Notifications = DaemonNotifications & ClientNotifications;
 export const protocolVersion = 1 as const;
 
 /** The digest of the bundle these types were made from: what a daemon of the same version answers in its handshake. */
-export const schemaHash = "ca43c88e2331e5cc06762ec5d34cc7cbaee87cc4edde2f06113470ea3ab4684e" as const;
+export const schemaHash = "df02f7b2ec3aa93ef44f6a98eb76ed854013692897dcec05f8f170eadee16c9c" as const;
 
 /** The kinds of errors and their JSON-RPC codes. */
 export const errorCodes = {
@@ -3564,8 +3496,6 @@ export const limits = {
   queueEntries: 1000,
   pageItems: 1000,
   pageCharacters: 262144,
-  searchMessages: 20000,
-  fragmentCharacters: 160,
   inputParts: 32,
   imageBytes: 5242880,
   toolsPerClient: 128,
@@ -3600,7 +3530,6 @@ export const daemonMethods = [
   "policy/set",
   "policy/remove",
   "policy/list",
-  "project/security/replace",
   "thread/start",
   "thread/resume",
   "thread/read",
@@ -3609,7 +3538,6 @@ export const daemonMethods = [
   "thread/archive",
   "thread/messages",
   "thread/events",
-  "thread/search",
   "thread/subscribe",
   "thread/unsubscribe",
   "thread/tools",
@@ -3636,6 +3564,8 @@ export const daemonMethods = [
   "queue/reorder",
   "interaction/list",
   "interaction/settle",
+  "attention/list",
+  "attention/seen",
   "context/preview",
   "blob/read",
   "endpoint/set",
@@ -3669,7 +3599,6 @@ export const mutatingMethods = [
   "grant/remove",
   "policy/set",
   "policy/remove",
-  "project/security/replace",
   "thread/start",
   "thread/resume",
   "thread/update",
@@ -3689,6 +3618,7 @@ export const mutatingMethods = [
   "queue/clear",
   "queue/reorder",
   "interaction/settle",
+  "attention/seen",
   "endpoint/set",
   "endpoint/remove",
   "secret/set",

@@ -157,6 +157,7 @@ function everything(): DataChangedParams {
       run: true,
       queue: true,
       interaction: true,
+      attention: true,
       tool: true,
       policy: true,
       grant: true,

@@ -174,6 +174,7 @@ impl Bench {
             self.replayed.apply_fact(fact, record.n);
         }
         self.replayed.touched = Default::default();
+        self.replayed.attention = self.replayed.what_is_wanted();
         assert_eq!(self.replayed, self.state, "the log leads to another state");
         let loaded = rows::load(&self.index, &"th-1".into()).unwrap().expect("the thread has rows");
         assert_eq!(loaded, self.state, "the rows lead to another state");

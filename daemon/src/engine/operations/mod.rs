@@ -2,6 +2,7 @@
 
 mod answer;
 mod attach;
+mod attention;
 mod branch_refusals;
 mod branches;
 mod fork;
@@ -51,6 +52,7 @@ pub(super) fn refusal(error: DomainError, thread: &Thread) -> RpcError {
     match &error {
         DomainError::NoBranch(id) => RpcError::not_found("branch", id),
         DomainError::NoRun(id) => RpcError::not_found("run", id),
+        DomainError::NothingWaits(id) => RpcError::not_found("attention", id),
         DomainError::NotPaused(state) => {
             let message = format!("The run is {}. Only a paused run goes on under its id.", state.word());
             let expected = vec![RunStatus::Paused.word().to_owned()];

@@ -1,5 +1,6 @@
 //! Tests of threads and runs over the store in memory: time moves when a test says so, and a model says what it is told to.
 
+mod attention;
 mod branches;
 mod budget;
 mod calls;

@@ -13,6 +13,7 @@ mod killed;
 mod open;
 mod outliving;
 mod owned_servers;
+mod planted;
 mod programs;
 mod racing;
 mod sleepers;
