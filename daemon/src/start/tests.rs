@@ -11,7 +11,7 @@ mod reading;
 /// A home with a thread in it and no index, and the thread's id.
 async fn without_index() -> (tempfile::TempDir, String) {
     let home = tempfile::tempdir().unwrap();
-    let daemon = open(home.path(), SecretChoice::File).await.unwrap();
+    let daemon = open(home.path(), SecretChoice::File, crate::sessions::ChildSetup::default()).await.unwrap();
     let serving = Serving::new(daemon.clone(), Arc::new(methods::table()));
     let (ours, theirs) = tokio::io::duplex(65_536);
     serving.connect(ours);

@@ -18,7 +18,7 @@ async fn client(daemon: &Arc<Daemon>) -> (Raw<DuplexStream>, Serving<Daemon>) {
 /// A home whose daemon runs, with a thread in which these words were said, and the thread's id.
 async fn with_a_thread(words: &[&str]) -> (tempfile::TempDir, Arc<Daemon>, String) {
     let home = tempfile::tempdir().unwrap();
-    let daemon = open(home.path(), SecretChoice::File).await.unwrap();
+    let daemon = open(home.path(), SecretChoice::File, crate::sessions::ChildSetup::default()).await.unwrap();
     let (mut bot, _serving) = client(&daemon).await;
     let started = bot.call("thread/start", json!({"endpointId": "scripted"})).await;
     let thread = started["thread"]["threadId"].as_str().unwrap().to_owned();
@@ -63,7 +63,7 @@ async fn k37_a_thread_whose_log_was_cut_to_nothing_is_damaged_and_not_unknown() 
     let mut home = image(home.path());
     fs::File::options().write(true).open(log_of(home.path(), &thread)).unwrap().set_len(0).unwrap();
     for start in ["the first", "the second"] {
-        let daemon = open(home.path(), SecretChoice::File).await.unwrap();
+        let daemon = open(home.path(), SecretChoice::File, crate::sessions::ChildSetup::default()).await.unwrap();
         let (mut bot, _serving) = client(&daemon).await;
         let about = json!({"threadId": thread});
         for method in ["thread/read", "thread/resume", "thread/messages", "item/list"] {
@@ -80,7 +80,7 @@ async fn k37_a_thread_whose_log_was_cut_to_nothing_is_damaged_and_not_unknown() 
         daemon.store.flush().await.unwrap();
         home = image(home.path());
     }
-    let daemon = open(home.path(), SecretChoice::File).await.unwrap();
+    let daemon = open(home.path(), SecretChoice::File, crate::sessions::ChildSetup::default()).await.unwrap();
     let (mut bot, _serving) = client(&daemon).await;
     let removed = bot.call("thread/delete", json!({"threadId": thread})).await;
     assert_eq!(removed["applied"], true, "{removed}");
@@ -109,7 +109,7 @@ async fn k38_of_a_damaged_log_everything_before_the_damage_is_shown_and_then_the
     // Known from the start on, or found by the check of a later one, it is the same.
     for home in [image(home.path()), before] {
         fs::remove_dir_all(home.path().join("index")).unwrap();
-        let daemon = open(home.path(), SecretChoice::File).await.unwrap();
+        let daemon = open(home.path(), SecretChoice::File, crate::sessions::ChildSetup::default()).await.unwrap();
         let (mut bot, _serving) = client(&daemon).await;
         shows_the_first_alone(&mut bot, &thread).await;
         daemon.stop(0);

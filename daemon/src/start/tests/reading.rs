@@ -66,7 +66,7 @@ async fn client(daemon: &Arc<Daemon>) -> (Raw<DuplexStream>, Serving<Daemon>) {
 /// What a daemon leaves that was killed with a question open in the first of its three threads, but for the index.
 async fn killed_while_it_asks() -> (tempfile::TempDir, [String; 3]) {
     let home = tempfile::tempdir().unwrap();
-    let daemon = open(home.path(), SecretChoice::File).await.unwrap();
+    let daemon = open(home.path(), SecretChoice::File, crate::sessions::ChildSetup::default()).await.unwrap();
     let (mut bot, _serving) = client(&daemon).await;
     let mut threads = [const { String::new() }; 3];
     for thread in &mut threads {
@@ -152,7 +152,8 @@ async fn ruling_40_a_daemon_that_stops_while_it_reads_logs_leaves_its_home_free(
     tokio::time::timeout(PATIENCE, ending).await.expect("nobody is waited for but the disk").unwrap();
     let refused = daemon.store.room().unwrap_err();
     assert!(matches!(refused, StoreError::Closed), "{refused}");
-    let next = open(home.path(), SecretChoice::File).await.expect("the index is free");
+    let next =
+        open(home.path(), SecretChoice::File, crate::sessions::ChildSetup::default()).await.expect("the index is free");
     let (mut bot, _serving) = client(&next).await;
     assert_eq!(bot.call("thread/list", json!({})).await["items"].as_array().unwrap().len(), 3);
     next.stop(0);
