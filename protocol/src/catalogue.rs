@@ -75,6 +75,8 @@ pub const METHODS: &[MethodEntry] = entries![method:
     RunRetry, RunRebase,
     QueueList, QueueUpdate, QueueRemove, QueueClear, QueueReorder,
     InteractionList, InteractionSettle,
+    MemoryList, MemoryRead, MemoryCreate, MemoryUpdate, MemoryDelete,
+    InstructionsRead, InstructionsReplace,
     ContextPreview,
     BlobRead,
     EndpointSet, EndpointRemove, EndpointList, EndpointTest,

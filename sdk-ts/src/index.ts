@@ -58,6 +58,7 @@ export { Daemon, Settings } from "./nouns/daemon.js";
 export { Endpoints, Secrets } from "./nouns/endpoints.js";
 export { Interactions } from "./nouns/interactions.js";
 export { Items } from "./nouns/items.js";
+export { Instructions, Memory } from "./nouns/memory.js";
 export { Policies } from "./nouns/policies.js";
 export { Grants, Projects } from "./nouns/projects.js";
 export { Queue } from "./nouns/queue.js";

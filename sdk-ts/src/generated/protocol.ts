@@ -134,6 +134,8 @@ export type RunErrorKind =
   | "storage"
   | "internal"
   | Unlisted;
+/** A memory entry. Opaque to clients: compare it, store it, send it back, never take it apart. */
+export type EntryId = string;
 /** What a program reads of an error. */
 export type ErrorData = {
   /** Whether the same request may succeed later without a change. */
@@ -620,6 +622,12 @@ export type ListedItem = {
     }
   | UnlistedMember<"kind">
 );
+/** Who wrote a memory entry. */
+export type MemoryAuthor = "user" | "model" | Unlisted;
+/** Whom a memory entry is about. An entry of a project goes before one of the user. */
+export type MemoryScope = "user" | "project";
+/** What a memory entry says. */
+export type MemoryKind = "profile" | "preference" | "fact";
 /** Who speaks in a message. */
 export type Role = "user" | "assistant" | "tool" | Unlisted;
 /** Where a rule holds. */
@@ -1857,6 +1865,61 @@ export interface QuestionAnswer {
   /** Free text. */
   other?: string;
 }
+/** The instructions of a project as a document of their own. */
+export interface Instructions {
+  /** The project. */
+  projectId: ProjectId;
+  /**
+   * What its runs are told, at most 32,000 characters: the same text as the project's `instructions`, empty where it has none.
+   */
+  text: string;
+  /**
+   * Whether runs are also told what `AGENTS.md` and `CLAUDE.md` say, at the root of every directory that the project may read.
+   */
+  includeWorkspaceFiles: boolean;
+  /**
+   * Those of the files that there are now, as the next run of the project's own endpoint would be told them; none where they are not included.
+   */
+  sources: InstructionsSource[];
+  /** Its revision: raised by a change of the text or of what is included, and by no other change of the project. */
+  revision: number;
+}
+/** A file that a project's runs are told. */
+export interface InstructionsSource {
+  /** Its path. */
+  path: string;
+  /** How many characters it has; of a file above 1 MiB, those of its first MiB; 0 where it could not be read. */
+  characters: number;
+  /** Whether runs are told a part of it only. */
+  cut: boolean;
+  /** Why it could not be read. */
+  error?: string;
+}
+/** The instructions after a change. */
+export interface InstructionsChanged {
+  /** The instructions. */
+  instructions: Instructions;
+  /** Whether this is the stored answer of an operation that was asked for before. */
+  replayed: boolean;
+}
+/** Parameters of `instructions/replace`. */
+export interface InstructionsReplaceParams {
+  /** Which project's. */
+  projectId: ProjectId;
+  /** All of the new text, at most 32,000 characters; empty takes the instructions away. */
+  text: string;
+  /** Whether runs are also told what `AGENTS.md` and `CLAUDE.md` say; as before unless given. */
+  includeWorkspaceFiles?: boolean;
+  /** The revision of the instructions this is based on. What replaces a whole text must have seen it. */
+  expectedRevision: number;
+  /** Makes a repeat recognisable. */
+  operationId?: OperationId;
+}
+/** The answer to `instructions/read`. */
+export interface InstructionsResult {
+  /** The instructions. */
+  instructions: Instructions;
+}
 /** The answer to `interaction/settle`. */
 export interface InteractionAnswered {
   /** Which interaction. */
@@ -1959,6 +2022,131 @@ export interface ListParams {
   cursor?: string;
   /** How many at most; 100 unless given, 1,000 at most. */
   limit?: number;
+}
+/** A memory entry after a change. */
+export interface MemoryChanged {
+  /** The entry. */
+  entry: MemoryEntry;
+  /** Whether this is the stored answer of an operation that was asked for before. */
+  replayed: boolean;
+}
+/**
+ * Something that runs are to know without having been told again. Runs are shown an index of the entries of their project and of the user, from the next run on after a change.
+ */
+export interface MemoryEntry {
+  /** Its id. */
+  entryId: EntryId;
+  /** Whom it is about. */
+  scope: MemoryScope | Unlisted;
+  /** The project, where the scope is one. */
+  projectId?: ProjectId;
+  /** What it says. */
+  kind: MemoryKind | Unlisted;
+  /** Its title, one line of 1 to 120 characters. */
+  title: string;
+  /** Its text, at most 4,000 characters; absent in `memory/list` only. */
+  body?: string;
+  /** At most 8 words to find it by, each a line of 1 to 64 characters and each once. */
+  tags: string[];
+  /** Whether runs are shown its text and not its title alone. */
+  pinned: boolean;
+  /** Whether runs are shown it at all. */
+  enabled: boolean;
+  /** Who wrote its title and text as they stand. */
+  author: MemoryAuthor;
+  /** The thread whose run wrote them, where it was one. */
+  threadId?: ThreadId;
+  /** When it was made. */
+  createdAt: string;
+  /** When it last changed. */
+  updatedAt: string;
+  /** Its revision. */
+  revision: number;
+}
+/** Parameters of `memory/create`. A scope has at most 300 entries: one more is `overloaded`. */
+export interface MemoryCreateParams {
+  /** Whom it is about. */
+  scope: MemoryScope;
+  /** The project; required with the scope `project`, refused with `user`. */
+  projectId?: ProjectId;
+  /** What it says. */
+  kind: MemoryKind;
+  /** Its title, one line of 1 to 120 characters. */
+  title: string;
+  /** Its text, at most 4,000 characters. */
+  body: string;
+  /** At most 8 words to find it by, each a line of 1 to 64 characters. */
+  tags?: string[];
+  /** Whether runs are shown its text and not its title alone; not, unless this is true. */
+  pinned?: boolean;
+  /** Whether runs are shown it at all; they are, unless this is false. */
+  enabled?: boolean;
+  /** Makes a repeat recognisable. */
+  operationId?: OperationId;
+}
+/** Parameters of `memory/delete`. */
+export interface MemoryDeleteParams {
+  /** Which one. */
+  entryId: EntryId;
+  /** Makes a repeat recognisable. */
+  operationId?: OperationId;
+  /** The revision this change is based on. */
+  expectedRevision?: number;
+}
+/** One page of a list. */
+export interface MemoryEntryPage {
+  /** The items, at most `limit` of them and at most 262,144 characters, the first one always included. */
+  items: MemoryEntry[];
+  /** Where the next page begins; absent on the last. */
+  nextCursor?: string;
+  /** Whether something was left out that no further page has. */
+  truncated?: boolean;
+}
+/** Parameters of `memory/list`. */
+export interface MemoryListParams {
+  /** Only those of this scope. */
+  scope?: MemoryScope;
+  /** Only those of this project; not with the scope `user`. */
+  projectId?: ProjectId;
+  /** Only those that have every word of this in title, text or tags, in whatever case; at most 1,000 characters. */
+  query?: string;
+  /** Only those with this tag. */
+  tag?: string;
+  /** Where the page begins; absent: at the start. */
+  cursor?: string;
+  /** How many at most; 100 unless given, 1,000 at most. */
+  limit?: number;
+}
+/** Names a memory entry. */
+export interface MemoryParams {
+  /** Which one. */
+  entryId: EntryId;
+}
+/** The answer to `memory/read`. */
+export interface MemoryResult {
+  /** The entry. */
+  entry: MemoryEntry;
+}
+/** Parameters of `memory/update`. */
+export interface MemoryUpdateParams {
+  /** Which one. */
+  entryId: EntryId;
+  /** What it says. */
+  kind?: MemoryKind;
+  /** Its title, one line of 1 to 120 characters. */
+  title?: string;
+  /** Its text, at most 4,000 characters. */
+  body?: string;
+  /** All its tags, in place of those it has. */
+  tags?: string[];
+  /** Whether runs are shown its text and not its title alone. */
+  pinned?: boolean;
+  /** Whether runs are shown it at all. */
+  enabled?: boolean;
+  /** Makes a repeat recognisable. */
+  operationId?: OperationId;
+  /** The revision this change is based on. */
+  expectedRevision?: number;
 }
 /** One node of the chain the model sees. */
 export interface Message {
@@ -3317,6 +3505,20 @@ export interface DaemonMethods {
   "interaction/list": { params: InteractionListParams; result: InteractionPage };
   /** Answer an interaction. The first valid answer counts. */
   "interaction/settle": { params: InteractionSettleParams; result: InteractionAnswered };
+  /** The memory entries, in the order of their ids, without their texts. */
+  "memory/list": { params: MemoryListParams; result: MemoryEntryPage };
+  /** A memory entry with its text. */
+  "memory/read": { params: MemoryParams; result: MemoryResult };
+  /** Remember something. Runs that begin later are shown it. */
+  "memory/create": { params: MemoryCreateParams; result: MemoryChanged };
+  /** Change a memory entry: what is not named stays as it is. */
+  "memory/update": { params: MemoryUpdateParams; result: MemoryChanged };
+  /** Forget a memory entry for good. */
+  "memory/delete": { params: MemoryDeleteParams; result: Removed };
+  /** What the runs of a project are told, and which files of its directories with it. */
+  "instructions/read": { params: ProjectParams; result: InstructionsResult };
+  /** Put another text in the place of a project's instructions. */
+  "instructions/replace": { params: InstructionsReplaceParams; result: InstructionsChanged };
   /** What the next request of a branch would be made of: every layer, and how much of the window each part takes. */
   "context/preview": { params: ContextPreviewParams; result: ContextPreviewed };
   /** A part of a payload that was cut from what the model saw: the `blob` of an item. */
@@ -3403,7 +3605,7 @@ export type Notifications = DaemonNotifications & ClientNotifications;
 export const protocolVersion = 1 as const;
 
 /** The digest of the bundle these types were made from: what a daemon of the same version answers in its handshake. */
-export const schemaHash = "422f702bcabedf1aea93365735843c08c2d35b9a7f17f59e2fa2bdfa48a53d68" as const;
+export const schemaHash = "ce86a843e40b1c96afb5400a62ab2413556984c2babfaa7cb1687ecbf377d104" as const;
 
 /** The kinds of errors and their JSON-RPC codes. */
 export const errorCodes = {
@@ -3511,6 +3713,13 @@ export const daemonMethods = [
   "queue/reorder",
   "interaction/list",
   "interaction/settle",
+  "memory/list",
+  "memory/read",
+  "memory/create",
+  "memory/update",
+  "memory/delete",
+  "instructions/read",
+  "instructions/replace",
   "context/preview",
   "blob/read",
   "endpoint/set",
@@ -3563,6 +3772,10 @@ export const mutatingMethods = [
   "queue/clear",
   "queue/reorder",
   "interaction/settle",
+  "memory/create",
+  "memory/update",
+  "memory/delete",
+  "instructions/replace",
   "endpoint/set",
   "endpoint/remove",
   "secret/set",

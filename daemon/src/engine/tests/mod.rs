@@ -21,6 +21,7 @@ mod park;
 mod presence;
 mod recovering;
 mod remarks;
+mod remembering;
 mod retries;
 mod rewriting;
 mod room;
