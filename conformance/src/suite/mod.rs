@@ -57,6 +57,7 @@ topics! { $
     queue_edits
     refusing
     remarks
+    remembering
     past
     recovering
     repeating

@@ -210,7 +210,7 @@ impl MemoryWriter {
 }
 
 fn existing_entry<'a>(snapshot: &'a Snapshot, id: &EntryId) -> Result<&'a Arc<MemoryEntry>, Refusal> {
-    snapshot.memory.get(id).ok_or_else(|| Refusal::not_found("memory entry", id))
+    snapshot.memory.get(id).ok_or_else(|| Refusal::not_found("entry", id))
 }
 
 /// The entries of a project that go with it.

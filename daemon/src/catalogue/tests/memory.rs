@@ -74,7 +74,7 @@ async fn b2_an_entry_is_written_read_changed_and_forgotten_and_outlives_a_restar
     let removed = again.catalogue.delete_memory(client(), delete(2)).await.unwrap();
     assert_eq!((removed.applied, removed.effect.as_str()), (true, "Forgets \"Tabs\" (of the user)."));
     let id = made.entry_id.to_string();
-    assert_eq!(missing(again.catalogue.read_memory(&made.entry_id)), at("memory entry", &id));
+    assert_eq!(missing(again.catalogue.read_memory(&made.entry_id)), at("entry", &id));
     assert!(again.restarted().await.catalogue.snapshot().memory.is_empty());
 }
 
