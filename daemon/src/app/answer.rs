@@ -14,6 +14,8 @@ pub struct Answer {
     pub structured: Value,
     /// What came of the call, in one line for a person (APP-202).
     pub summary: String,
+    /// Whether it was not done, although there is data: a conflict comes with what there is.
+    pub is_error: bool,
 }
 
 impl Answer {
@@ -21,11 +23,14 @@ impl Answer {
     pub fn new(data: &impl Serialize, summary: String) -> Result<Self, ToolError> {
         let written = serde_json::to_value(data);
         let structured = written.map_err(|error| ToolError(format!("The answer cannot be written: {error}.")))?;
-        Ok(Self { structured, summary })
+        Ok(Self { structured, summary, is_error: false })
     }
 
     pub fn into_result(self) -> CallToolResult {
-        let mut result = CallToolResult::structured(self.structured);
+        let mut result = match self.is_error {
+            true => CallToolResult::structured_error(self.structured),
+            false => CallToolResult::structured(self.structured),
+        };
         let mut meta = MetaObject::new();
         meta.0.insert(RESULT_SUMMARY.to_owned(), self.summary.into());
         result.meta = Some(meta);

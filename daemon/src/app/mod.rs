@@ -6,10 +6,13 @@
 //! and this is where that circle is open (APP-15).
 //!
 //! [`tools`] lists the tools, their schemas made from the types that read their arguments. [`read`] is `app_read`,
-//! [`navigate`] is `app_navigate`, and an [`answer`] is what either gives to its three audiences.
+//! [`navigate`] is `app_navigate`, [`memory`] is `app_memory`, [`instructions`] is `app_instructions`, and an [`answer`] is what either gives to its three audiences.
 
 mod answer;
+mod instructions;
+mod memory;
 mod navigate;
+mod notes;
 mod read;
 mod server;
 mod spelling;
@@ -17,7 +20,9 @@ mod surroundings;
 #[cfg(test)]
 mod tests;
 mod tools;
+mod written;
 
+pub use notes::Notes;
 pub use read::ReadResource;
 pub use server::AppServer;
 pub use surroundings::{Chain, Reader, Windows};

@@ -17,7 +17,7 @@ use tokio::io::DuplexStream;
 
 use super::{
     answer::{Answer, ToolError},
-    navigate, read,
+    instructions, memory, navigate, read,
     surroundings::{Reader, Windows},
     tools::tools,
 };
@@ -59,6 +59,8 @@ impl AppServer {
         match name {
             read::NAME => self.read(parsed(arguments)?).await,
             navigate::NAME => self.navigate(parsed(arguments)?).await,
+            memory::NAME => self.remember(parsed(arguments)?).await,
+            instructions::NAME => self.instruct(parsed(arguments)?).await,
             other => Err(ToolError(format!("{other} is no App tool. There are: {}.", names().join(", ")))),
         }
     }

@@ -3,6 +3,8 @@
 use futures::future::BoxFuture;
 use ropewalk_protocol::{BranchId, Message, NavigateParams, Project, ProjectId, RpcError, Thread, ThreadId};
 
+use super::Notes;
+
 /// A part of a branch's chain, newest first.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Chain {
@@ -13,7 +15,7 @@ pub struct Chain {
 }
 
 /// What the App tools read.
-pub trait Reader: Send + Sync {
+pub trait Reader: Notes + Send + Sync {
     /// All projects, in an order that does not change.
     fn projects(&self) -> Vec<Project>;
 

@@ -87,7 +87,8 @@ impl Parts {
         forward_changes(&catalogue, clients.clone());
         let engine = Engine::new(shared);
         servers.serve(&engine);
-        let app = AppBook::new(catalogue.clone(), clients.clone());
+        let journal = || OperationJournal::new(self.store.clone(), self.secrets.operation_key());
+        let app = AppBook::new(catalogue.clone(), journal(), clients.clone());
         app.serve(&engine);
         let owned = OwnedServers::new(catalogue.clone(), self.clock.clone());
         owned.speak_through(Arc::new(HubClients { hub: servers.clone(), owned: Arc::downgrade(&owned) }));
@@ -96,7 +97,7 @@ impl Parts {
         Arc::new(Daemon {
             info: self.info(),
             limits: Limits::default(),
-            journal: OperationJournal::new(self.store.clone(), self.secrets.operation_key()),
+            journal: journal(),
             owned,
             engine,
             catalogue,

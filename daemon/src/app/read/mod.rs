@@ -1,5 +1,6 @@
 //! `app_read`: the daemon's own data, resource by resource, in pages.
 
+mod notes;
 mod page;
 mod resources;
 
@@ -21,7 +22,9 @@ pub const NAME: &str = "app_read";
 const DESCRIPTION: &str = "Reads the data of this application, page by page. Resources: Projects (all projects), Project \
     (one project with its directory grants and tool policies), Threads (the threads of a project, newest first), Thread \
     (one thread with its branches, without messages), Messages (the messages of one branch as its model sees them, newest \
-    first). Ids you leave out are those of your own project, thread and branch. An answer has items, truncated (the page \
+    first), Memory (what is remembered of the project and of the user: by title, those with all words of query, or one with its \
+    text by its resourceId), Instructions (what runs of the project are told, and how large each part of your own context is). \
+    Ids you leave out are those of your own project, thread and branch. An answer has items, truncated (the page \
     was ended early because it became too long) and, when there is more, nextCursor: call again with the same arguments \
     and this cursor.";
 
@@ -37,6 +40,8 @@ pub enum ReadResource {
     Threads,
     Thread,
     Messages,
+    Memory,
+    Instructions,
 }
 
 /// The arguments of `app_read`.
@@ -45,10 +50,10 @@ pub enum ReadResource {
 pub struct ReadParams {
     /// What to read.
     pub resource: ReadResource,
-    /// The id of the one project or thread to read, where you have no more than its id.
+    /// The id of the one project, thread or memory entry to read, where you have no more than its id.
     #[serde(default)]
     pub resource_id: Option<String>,
-    /// The project of Project and Threads. Left out: your own.
+    /// The project of Project, Threads, Memory and Instructions. Left out: your own.
     #[serde(default)]
     pub project_id: Option<ProjectId>,
     /// The thread of Thread and Messages. Left out: your own.
@@ -57,6 +62,9 @@ pub struct ReadParams {
     /// The branch of Messages. Left out: your own branch of your own thread, the original branch of any other.
     #[serde(default)]
     pub branch_id: Option<BranchId>,
+    /// Words that all have to be in what is listed of Memory, in title, text or tags.
+    #[serde(default)]
+    pub query: Option<String>,
     /// How many items a page has at most; more than 1000 is read as 1000.
     #[serde(default = "default_limit")]
     pub limit: u64,
@@ -104,6 +112,8 @@ impl AppServer {
             ReadResource::Threads => self.threads(&params, limit)?,
             ReadResource::Thread => self.thread(&params).await?,
             ReadResource::Messages => self.messages(&params, limit).await?,
+            ReadResource::Memory => self.memory(&params, limit)?,
+            ReadResource::Instructions => self.instructions(&params).await?,
         };
         Answer::new(&page, summary(&params, limit, &page))
     }

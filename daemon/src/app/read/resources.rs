@@ -83,8 +83,9 @@ impl AppServer {
     }
 
     /// The project that is meant, for what belongs to one: the run's own, where none is named (APP-214).
-    fn project_id(&self, params: &ReadParams) -> Result<ProjectId, ToolError> {
-        let named = params.resource_id.as_deref().filter(|_| params.resource == ReadResource::Project);
+    pub(super) fn project_id(&self, params: &ReadParams) -> Result<ProjectId, ToolError> {
+        let is_named_so = matches!(params.resource, ReadResource::Project | ReadResource::Instructions);
+        let named = params.resource_id.as_deref().filter(|_| is_named_so);
         let named = same("projectId", params.project_id.as_deref(), named)?;
         Ok(named.map_or_else(|| self.place.project_id.clone(), ProjectId::from))
     }
@@ -106,7 +107,7 @@ fn same<'a>(name: &str, id: Option<&'a str>, resource_id: Option<&'a str>) -> Re
 }
 
 /// A single document has no second page.
-fn no_cursor(params: &ReadParams) -> Result<(), ToolError> {
+pub(super) fn no_cursor(params: &ReadParams) -> Result<(), ToolError> {
     if params.cursor.is_none() {
         return Ok(());
     }
@@ -153,7 +154,7 @@ fn without_bytes(part: &mut Part) {
     *part = Part::text(format!("[{kind} {media_type}, {bytes} bytes]"));
 }
 
-fn fields(document: &impl Serialize, words: &[&str]) -> Map<String, Value> {
+pub(super) fn fields(document: &impl Serialize, words: &[&str]) -> Map<String, Value> {
     let mut value = serde_json::to_value(document).unwrap_or_default();
     capitalise(&mut value, words);
     match value {

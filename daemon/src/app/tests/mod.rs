@@ -1,6 +1,7 @@
 //! The App tools as a stock MCP client finds them, over the pair in memory that runs use too (APP-6, APP-8).
 
 mod navigating;
+mod notes;
 mod paging;
 mod reading;
 mod schemas;

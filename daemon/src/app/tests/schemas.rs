@@ -21,12 +21,12 @@ fn validator(schema: &Value) -> Validator {
 async fn app_6_the_tools_are_listed_as_any_servers_are() {
     let tools = listed().await;
     let names: Vec<&Value> = tools.iter().map(|tool| &tool["name"]).collect();
-    assert_eq!(names, ["app_navigate", "app_read"]);
+    assert_eq!(names, ["app_instructions", "app_memory", "app_navigate", "app_read"]);
     let read_only =
         json!({"readOnlyHint": true, "destructiveHint": false, "idempotentHint": true, "openWorldHint": false});
     let shows =
         json!({"readOnlyHint": false, "destructiveHint": false, "idempotentHint": true, "openWorldHint": false});
-    assert_eq!((&tools[0]["annotations"], &tools[1]["annotations"]), (&shows, &read_only));
+    assert_eq!((&tools[2]["annotations"], &tools[3]["annotations"]), (&shows, &read_only));
     for tool in &tools {
         assert!(tool["title"].is_string() && tool["description"].as_str().unwrap().chars().count() <= 2_048);
         assert!(!tool["inputSchema"].to_string().contains("$ref"), "a schema is whole in itself");
@@ -36,29 +36,29 @@ async fn app_6_the_tools_are_listed_as_any_servers_are() {
 #[tokio::test]
 async fn app_10_an_enumeration_is_a_list_of_words_and_what_has_a_default_is_optional() {
     let tools = listed().await;
-    let schema = &tools[1]["inputSchema"];
+    let schema = &tools[3]["inputSchema"];
     let resource = &schema["properties"]["resource"];
     assert_eq!(
         (&resource["type"], &resource["enum"]),
-        (&json!("string"), &json!(["Projects", "Project", "Threads", "Thread", "Messages"]))
+        (&json!("string"), &json!(["Projects", "Project", "Threads", "Thread", "Messages", "Memory", "Instructions"]))
     );
     assert_eq!(schema["required"], json!(["resource"]));
     assert_eq!(schema["properties"]["limit"]["default"], 100);
     assert_eq!(schema["additionalProperties"], false);
-    assert_eq!(tools[0]["inputSchema"].get("required"), None);
+    assert_eq!(tools[2]["inputSchema"].get("required"), None);
 }
 
 #[tokio::test]
 async fn app_10_every_listed_value_is_accepted_and_every_optional_parameter_may_be_left_out() {
     let client = World::new().client().await;
     let tools = listed().await;
-    let schema = &tools[1]["inputSchema"];
+    let schema = &tools[3]["inputSchema"];
     for resource in schema["properties"]["resource"]["enum"].as_array().unwrap() {
         client.page(json!({"resource": resource})).await;
     }
     let optional: Vec<&String> =
         schema["properties"].as_object().unwrap().keys().filter(|name| *name != "resource").collect();
-    assert_eq!(optional.len(), 6);
+    assert_eq!(optional.len(), 7);
     for name in optional.into_iter().filter(|name| *name != "limit") {
         let arguments = json!({"resource": "Projects", name: null});
         assert!(validator(schema).is_valid(&arguments), "{name} may be null");
@@ -73,8 +73,9 @@ async fn app_7_every_answer_fits_the_schema_of_its_tool_and_is_the_models_text_t
     world.says("t1", "b2", "two");
     let client = world.client().await;
     let tools = listed().await;
-    let (navigate, read) = (validator(&tools[0]["outputSchema"]), validator(&tools[1]["outputSchema"]));
-    let reads = ["Projects", "Project", "Threads", "Thread", "Messages"].map(|resource| json!({"resource": resource}));
+    let (navigate, read) = (validator(&tools[2]["outputSchema"]), validator(&tools[3]["outputSchema"]));
+    let reads = ["Projects", "Project", "Threads", "Thread", "Messages", "Memory", "Instructions"]
+        .map(|resource| json!({"resource": resource}));
     let paged = json!({"resource": "Messages", "limit": 1});
     let calls = reads.into_iter().chain([paged]).map(|arguments| ("app_read", &read, arguments));
     for (tool, output, arguments) in calls.chain([("app_navigate", &navigate, json!({}))]) {
@@ -94,5 +95,8 @@ fn app_19_every_app_tool_asks_by_default() {
         assert!(!spec.default.exempt_from_asking && spec.default.silence_ms == 600_000);
     }
     let names: Vec<&str> = specs().iter().map(|spec| spec.flat_name.as_str()).collect();
-    assert_eq!(names, ["mcp_app__app_navigate", "mcp_app__app_read"]);
+    assert_eq!(
+        names,
+        ["mcp_app__app_instructions", "mcp_app__app_memory", "mcp_app__app_navigate", "mcp_app__app_read"]
+    );
 }

@@ -13,7 +13,8 @@ use rmcp::{
     service::RunningService,
 };
 use ropewalk_protocol::{
-    BranchId, Message, NavigateParams, Project, ProjectId, RpcError, Thread, ThreadId, Unattended,
+    BranchId, Instructions, MemoryEntry, Message, NavigateParams, Project, ProjectId, RpcError, Thread, ThreadId,
+    Unattended,
 };
 use serde_json::{Value, json};
 
@@ -39,6 +40,8 @@ pub(super) struct World {
     pub(super) threads: BTreeMap<ThreadId, Thread>,
     /// The messages of branches, oldest first.
     pub(super) messages: BTreeMap<BranchId, Vec<Message>>,
+    pub(super) entries: Vec<MemoryEntry>,
+    pub(super) instructions: BTreeMap<ProjectId, Instructions>,
     pub(super) unattended: bool,
     pub(super) windows: u64,
     pub(super) shown: Mutex<Vec<NavigateParams>>,
@@ -65,6 +68,8 @@ impl World {
             "updatedAt": AT, "revision": 1,
         });
         self.projects.insert(id.into(), serde_json::from_value(project).unwrap());
+        let told = json!({"projectId": id, "text": "", "includeWorkspaceFiles": true, "sources": [], "revision": 1});
+        self.instructions.insert(id.into(), serde_json::from_value(told).unwrap());
     }
 
     pub(super) fn add_thread(&mut self, project: &str, id: &str, branches: &[&str]) {

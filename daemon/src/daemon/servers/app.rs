@@ -14,6 +14,7 @@ use super::ServerBook;
 use crate::{
     app::{AppServer, Chain, Reader, SOURCE, SOURCE_NAME, Windows, specs},
     catalogue::Catalogue,
+    daemon::OperationJournal,
     domain::Link,
     engine::{Engine, ThreadHandle, lookup},
     page::PageError,
@@ -34,10 +35,10 @@ pub struct AppBook {
 }
 
 impl AppBook {
-    /// The App tools of the daemon with these documents and clients.
+    /// The App tools of the daemon with these documents, operations and clients.
     #[must_use]
-    pub fn new(catalogue: Arc<Catalogue>, clients: Arc<Clients>) -> Arc<Self> {
-        let surroundings = Surroundings { catalogue, clients, engine: OnceLock::new() };
+    pub fn new(catalogue: Arc<Catalogue>, journal: OperationJournal, clients: Arc<Clients>) -> Arc<Self> {
+        let surroundings = Surroundings { catalogue, journal, clients, engine: OnceLock::new() };
         Arc::new(Self { surroundings: Arc::new(surroundings) })
     }
 
@@ -90,21 +91,22 @@ impl ServerBook for AppBook {
 }
 
 /// The daemon, as the App tools know it.
-struct Surroundings {
-    catalogue: Arc<Catalogue>,
+pub(super) struct Surroundings {
+    pub(super) catalogue: Arc<Catalogue>,
+    pub(super) journal: OperationJournal,
     clients: Arc<Clients>,
     engine: OnceLock<Weak<Engine>>,
 }
 
 impl Surroundings {
-    fn engine(&self) -> Result<Arc<Engine>, RpcError> {
+    pub(super) fn engine(&self) -> Result<Arc<Engine>, RpcError> {
         self.engine
             .get()
             .and_then(Weak::upgrade)
             .ok_or_else(|| RpcError::new(ErrorDetail::ShuttingDown { grace_ms: 0 }, "The daemon is ending."))
     }
 
-    fn handle(&self, thread_id: &ThreadId) -> Result<ThreadHandle, RpcError> {
+    pub(super) fn handle(&self, thread_id: &ThreadId) -> Result<ThreadHandle, RpcError> {
         self.engine()?.thread(thread_id)
     }
 }

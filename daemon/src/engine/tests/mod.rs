@@ -32,3 +32,4 @@ pub(crate) mod spy;
 mod stopping;
 mod stream;
 mod trouble;
+mod writing_memory;
