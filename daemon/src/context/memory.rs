@@ -28,7 +28,7 @@ pub fn index(entries: &[Arc<MemoryEntry>], budget_tokens: u64) -> (String, bool)
     if entries.is_empty() {
         return (String::new(), false);
     }
-    entries.sort_by(|a, b| place(a).cmp(&place(b)));
+    entries.sort_by_key(|entry| place(entry));
     let (whole, titles): (Vec<_>, Vec<_>) = entries.into_iter().partition(|entry| is_whole(entry));
     let mut index = Index { text: HEADING.to_owned(), has_titles: false, left_out: 0, is_cut: false };
     let room = budget_tokens.saturating_sub(NOTE_TOKENS);
