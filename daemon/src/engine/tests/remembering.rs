@@ -133,3 +133,19 @@ async fn b2_files_of_the_roots_are_told_unless_the_instructions_leave_them_out_a
     assert_eq!(changed.instructions.sources, []);
     assert_eq!(layer(&thread, ContextLayerName::WorkspaceFiles).await.text, "");
 }
+
+#[tokio::test]
+async fn after_a_crash_a_run_goes_on_with_the_memory_as_it_is_then() {
+    let (mut life, person) = (Life::first().await, Person::new("in-A"));
+    let thread = life.start(&person, Vec::new()).await;
+    let run = begin(&thread, "hello").await;
+    assert!(!life.asked().await.request.instructions.contains("# Memory"), "nothing is remembered yet");
+    remember(&life, None, MemoryKind::Profile, "Who", "A botanist.").await;
+
+    let mut life = life.crash(std::time::Duration::from_secs(1)).await;
+    let thread = life.thread(thread.id());
+    let asked = life.asked().await;
+    assert!(asked.request.instructions.contains("A botanist."), "{}", asked.request.instructions);
+    asked.ends("Hi.");
+    life.ended(&thread, &run).await;
+}
