@@ -66,7 +66,7 @@ pub const METHODS: &[MethodEntry] = entries![method:
     Initialize, DaemonStatus, DaemonShutdown, DaemonBackup, DaemonCheck,
     ProjectCreate, ProjectRead, ProjectList, ProjectUpdate, ProjectEnsure, ProjectDelete,
     GrantAdd, GrantRemove, GrantList,
-    PolicySet, PolicyRemove, PolicyList,
+    PolicySet, PolicyRemove, PolicyList, SecurityReplace,
     ThreadStart, ThreadResume, ThreadRead, ThreadList, ThreadUpdate, ThreadArchive, ThreadMessages, ThreadEvents,
     ThreadSubscribe, ThreadUnsubscribe, ThreadTools, ThreadDelete,
     ThreadMarkRead, ItemList, ItemRead,

@@ -13,6 +13,7 @@ mod raw;
 mod received;
 mod session;
 mod subject;
+mod things;
 
 pub use first_run::{ORDER, play};
 pub use raw::Raw;
@@ -66,6 +67,7 @@ topics! { $
     retrying
     ruling
     sharing
+    signals
     stopping
     timing
     watching

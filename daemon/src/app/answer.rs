@@ -1,11 +1,11 @@
 //! What a tool gives back: text for the model, data for clients, and a line for the record of the call.
 
 use rmcp::model::{CallToolResult, ContentBlock, MetaObject};
-use ropewalk_protocol::RpcError;
+use ropewalk_protocol::{RpcError, Severity};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::tools::summary::RESULT_SUMMARY;
+use crate::tools::summary::{RESULT_SEVERITY, RESULT_SUMMARY};
 
 /// What a tool found or did.
 #[derive(Debug)]
@@ -14,7 +14,9 @@ pub struct Answer {
     pub structured: Value,
     /// What came of the call, in one line for a person (APP-202).
     pub summary: String,
-    /// Whether it was not done, although there is data: a conflict comes with what there is.
+    /// How much attention it deserves: a dry run and a conflict are warnings (APP-205).
+    pub severity: Severity,
+    /// Whether the model is told that the call failed.
     pub is_error: bool,
 }
 
@@ -23,16 +25,17 @@ impl Answer {
     pub fn new(data: &impl Serialize, summary: String) -> Result<Self, ToolError> {
         let written = serde_json::to_value(data);
         let structured = written.map_err(|error| ToolError(format!("The answer cannot be written: {error}.")))?;
-        Ok(Self { structured, summary, is_error: false })
+        Ok(Self { structured, summary, severity: Severity::Info, is_error: false })
     }
 
     pub fn into_result(self) -> CallToolResult {
         let mut result = match self.is_error {
-            true => CallToolResult::structured_error(self.structured),
             false => CallToolResult::structured(self.structured),
+            true => CallToolResult::structured_error(self.structured),
         };
         let mut meta = MetaObject::new();
         meta.0.insert(RESULT_SUMMARY.to_owned(), self.summary.into());
+        meta.0.insert(RESULT_SEVERITY.to_owned(), serde_json::to_value(self.severity).unwrap_or_default());
         result.meta = Some(meta);
         result
     }

@@ -6,11 +6,12 @@
 //! and this is where that circle is open (APP-15).
 //!
 //! [`tools`] lists the tools, their schemas made from the types that read their arguments. [`read`] is `app_read`,
-//! [`navigate`] is `app_navigate`, [`memory`] is `app_memory`, [`instructions`] is `app_instructions`, and an [`answer`] is what either gives to its three audiences.
+//! [`navigate`] is `app_navigate`, [`change`] are those that change something, and an [`answer`] is what each
+//! gives to its three audiences.
 
 mod answer;
-mod instructions;
-mod memory;
+mod authority;
+mod change;
 mod navigate;
 mod notes;
 mod read;
@@ -20,10 +21,11 @@ mod surroundings;
 #[cfg(test)]
 mod tests;
 mod tools;
-mod written;
 
+pub use authority::Standing;
+pub use change::stakes;
 pub use notes::Notes;
 pub use read::ReadResource;
 pub use server::AppServer;
-pub use surroundings::{Chain, Reader, Windows};
+pub use surroundings::{Asked, Chain, Reader, Windows, Writer};
 pub use tools::{SOURCE, SOURCE_NAME, specs};

@@ -1,17 +1,14 @@
-//! What the App tools need of the daemon to show and change what runs remember and are told.
+//! What the App tools need of the daemon to show what runs remember and are told.
 
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
-use ropewalk_protocol::{
-    BranchId, ContextLayer, EntryId, Instructions, InstructionsChanged, InstructionsReplaceParams, MemoryChanged,
-    MemoryCreateParams, MemoryDeleteParams, MemoryEntry, MemoryUpdateParams, ProjectId, Removed, RpcError, ThreadId,
-};
+use ropewalk_protocol::{BranchId, ContextLayer, EntryId, Instructions, MemoryEntry, ProjectId, RpcError, ThreadId};
 
 /// Words of enumerations in an entry.
 pub const ENTRY_WORDS: &[&str] = &["scope", "kind", "author"];
 
-/// What runs remember and are told. A change with an operation id is made once: a repeat is answered as before.
+/// What runs remember and are told.
 pub trait Notes: Send + Sync {
     /// The entries of a project and of the user that have all these words, in an order that does not change.
     fn memory(&self, project_id: &ProjectId, words: &str) -> Vec<Arc<MemoryEntry>>;
@@ -37,39 +34,4 @@ pub trait Notes: Send + Sync {
         thread_id: &'a ThreadId,
         branch_id: &'a BranchId,
     ) -> BoxFuture<'a, Result<Vec<ContextLayer>, RpcError>>;
-
-    /// Writes an entry down for a run of this thread.
-    ///
-    /// # Errors
-    /// As `memory/create`.
-    fn create_entry<'a>(
-        &'a self,
-        thread_id: &'a ThreadId,
-        params: MemoryCreateParams,
-    ) -> BoxFuture<'a, Result<MemoryChanged, RpcError>>;
-
-    /// Changes an entry for a run of this thread.
-    ///
-    /// # Errors
-    /// As `memory/update`.
-    fn update_entry<'a>(
-        &'a self,
-        thread_id: &'a ThreadId,
-        params: MemoryUpdateParams,
-    ) -> BoxFuture<'a, Result<MemoryChanged, RpcError>>;
-
-    /// Forgets an entry.
-    ///
-    /// # Errors
-    /// As `memory/delete`.
-    fn delete_entry(&self, params: MemoryDeleteParams) -> BoxFuture<'_, Result<Removed, RpcError>>;
-
-    /// Puts another text in the place of a project's instructions.
-    ///
-    /// # Errors
-    /// As `instructions/replace`.
-    fn replace_instructions(
-        &self,
-        params: InstructionsReplaceParams,
-    ) -> BoxFuture<'_, Result<InstructionsChanged, RpcError>>;
 }

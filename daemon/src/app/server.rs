@@ -17,8 +17,9 @@ use tokio::io::DuplexStream;
 
 use super::{
     answer::{Answer, ToolError},
-    instructions, memory, navigate, read,
-    surroundings::{Reader, Windows},
+    change::{instructions, memory, projects, runs, security, threads},
+    navigate, read,
+    surroundings::{Reader, Windows, Writer},
     tools::tools,
 };
 use crate::tools::servers::Place;
@@ -32,13 +33,14 @@ pub struct AppServer {
     pub(super) place: Place,
     pub(super) reader: Arc<dyn Reader>,
     pub(super) windows: Arc<dyn Windows>,
+    pub(super) writer: Arc<dyn Writer>,
 }
 
 impl AppServer {
     /// The server of the run that stands at a place.
     #[must_use]
-    pub fn new(place: Place, reader: Arc<dyn Reader>, windows: Arc<dyn Windows>) -> Self {
-        Self { place, reader, windows }
+    pub fn new(place: Place, reader: Arc<dyn Reader>, windows: Arc<dyn Windows>, writer: Arc<dyn Writer>) -> Self {
+        Self { place, reader, windows, writer }
     }
 
     /// Begins to serve, and gives the client's end. The server ends with it.
@@ -59,8 +61,12 @@ impl AppServer {
         match name {
             read::NAME => self.read(parsed(arguments)?).await,
             navigate::NAME => self.navigate(parsed(arguments)?).await,
-            memory::NAME => self.remember(parsed(arguments)?).await,
-            instructions::NAME => self.instruct(parsed(arguments)?).await,
+            instructions::NAME => self.change::<instructions::InstructionsChange>(parsed(arguments)?).await,
+            memory::NAME => self.change::<memory::MemoryChange>(parsed(arguments)?).await,
+            projects::NAME => self.change::<projects::ProjectChange>(parsed(arguments)?).await,
+            runs::NAME => self.work(parsed(arguments)?).await,
+            security::NAME => self.change::<security::SecurityChange>(parsed(arguments)?).await,
+            threads::NAME => self.change::<threads::ThreadChange>(parsed(arguments)?).await,
             other => Err(ToolError(format!("{other} is no App tool. There are: {}.", names().join(", ")))),
         }
     }
@@ -102,7 +108,7 @@ impl ServerHandler for AppServer {
 }
 
 /// The arguments as their type. What does not fit is named by its path, and an unknown value with those there are.
-fn parsed<T: DeserializeOwned>(arguments: JsonObject) -> Result<T, ToolError> {
+pub fn parsed<T: DeserializeOwned>(arguments: JsonObject) -> Result<T, ToolError> {
     serde_path_to_error::deserialize(Value::Object(arguments)).map_err(|error| {
         let path = error.path().to_string();
         let place = if path == "." { String::new() } else { format!("{path}: ") };

@@ -2,6 +2,9 @@
 
 use futures::future::BoxFuture;
 use ropewalk_protocol::{BranchId, Message, NavigateParams, Project, ProjectId, RpcError, Thread, ThreadId};
+use serde_json::Value;
+
+use crate::tools::servers::Place;
 
 use super::Notes;
 
@@ -58,4 +61,26 @@ pub trait Windows: Send + Sync {
     /// Asks every client that can to show something, and says how many were asked. A client that has not taken in an
     /// earlier request yet hears only of this one.
     fn show(&self, what: &NavigateParams) -> u64;
+}
+
+/// A request of a run, by one of its tools.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Asked {
+    /// Where the run stands.
+    pub place: Place,
+    /// The method of the wire.
+    pub method: &'static str,
+    /// Its parameters. An `operationId` is the run's branch's own: another branch may use the same for something else.
+    pub params: Value,
+    /// What a message wants of whom it is for.
+    pub intent: Option<String>,
+}
+
+/// What the App tools change things through: the methods of the wire, as any client calls them, on behalf of a run.
+pub trait Writer: Send + Sync {
+    /// Makes a request. The result and the errors are those of the method.
+    ///
+    /// # Errors
+    /// As the method says.
+    fn ask(&self, asked: Asked) -> BoxFuture<'_, Result<Value, RpcError>>;
 }

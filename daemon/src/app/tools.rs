@@ -7,7 +7,10 @@ use ropewalk_protocol::{Annotations, PolicyDecision, SourceKind};
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde_json::Value;
 
-use super::{instructions, memory, navigate, read};
+use super::{
+    change::{instructions, memory, projects, runs, security, threads},
+    navigate, read,
+};
 use crate::tools::{APP_SILENCE_MS, SourceDefault, ToolSpec, digest::tool_digest, names::server_flat_name};
 
 /// The id of the source, the same in every home.
@@ -18,8 +21,18 @@ pub const SOURCE_NAME: &str = "App tools";
 
 /// The tools, as the server lists them.
 pub fn tools() -> &'static [Tool] {
-    static TOOLS: LazyLock<Vec<Tool>> =
-        LazyLock::new(|| vec![instructions::tool(), memory::tool(), navigate::tool(), read::tool()]);
+    static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
+        vec![
+            instructions::tool(),
+            memory::tool(),
+            navigate::tool(),
+            projects::tool(),
+            read::tool(),
+            runs::tool(),
+            security::tool(),
+            threads::tool(),
+        ]
+    });
     &TOOLS
 }
 

@@ -82,7 +82,7 @@ fn remove(snapshot: &Snapshot, moment: &Moment<'_>, params: &GrantRemoveParams) 
 }
 
 /// The capabilities, each once, in the order of the wire's list.
-fn distinct(capabilities: &[Capability]) -> Result<Vec<Capability>, Refusal> {
+pub(super) fn distinct(capabilities: &[Capability]) -> Result<Vec<Capability>, Refusal> {
     let mut capabilities = capabilities.to_vec();
     capabilities.sort_unstable();
     capabilities.dedup();

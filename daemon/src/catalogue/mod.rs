@@ -25,6 +25,7 @@ mod refusal;
 mod removal;
 mod rules;
 mod secrets;
+mod security;
 mod server_record;
 mod server_rules;
 mod server_update;

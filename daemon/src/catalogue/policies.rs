@@ -39,7 +39,7 @@ impl Catalogue {
         let (tools, by) = (self.tool_lookup(), caller.by());
         self.change(caller, move |snapshot, moment| {
             check_owner(snapshot, &*tools, &params)?;
-            let before = snapshot.policies.values().find(|policy| is_about_the_same(policy, &params));
+            let before = snapshot.replaced_by(&params);
             check_revision(before, &*tools, &params)?;
             check_expiry(moment, &params)?;
             let policy = rule(before, moment, tool_of(&*tools, &params), params, origin, by);
@@ -87,6 +87,13 @@ pub fn is_listed(policy: &Policy, filter: &PolicyListParams, now: Timestamp) -> 
         && (filter.source.is_none() || source() == filter.source.as_ref())
 }
 
+impl Snapshot {
+    /// The rule that one with these parameters takes the place of.
+    pub fn replaced_by(&self, params: &PolicySetParams) -> Option<&Arc<Policy>> {
+        self.policies.values().find(|policy| is_about_the_same(policy, params))
+    }
+}
+
 /// Whether a rule holds no more at a moment.
 pub(super) fn has_expired(policy: &Policy, now: Timestamp) -> bool {
     policy.expires_at.is_some_and(|until| until <= now)
@@ -118,12 +125,12 @@ fn owner_touched(snapshot: &Snapshot, moment: &Moment<'_>, policy: &Policy, is_s
     Some(touched(project, moment))
 }
 
-fn shown(policy: &Policy, tools: &dyn ToolLookup) -> Policy {
+pub(super) fn shown(policy: &Policy, tools: &dyn ToolLookup) -> Policy {
     Policy { matches: tools.matches(policy), ..policy.clone() }
 }
 
 /// The tool a rule is about; an `allow` is bound to what it is now.
-fn tool_of(tools: &dyn ToolLookup, params: &PolicySetParams) -> Option<PolicyTool> {
+pub(super) fn tool_of(tools: &dyn ToolLookup, params: &PolicySetParams) -> Option<PolicyTool> {
     let mut tool = params.tool.clone()?;
     tool.digest = match params.decision {
         PolicyDecision::Allow => {
@@ -134,7 +141,7 @@ fn tool_of(tools: &dyn ToolLookup, params: &PolicySetParams) -> Option<PolicyToo
     Some(tool)
 }
 
-fn rule(
+pub(super) fn rule(
     before: Option<&Arc<Policy>>,
     moment: &Moment<'_>,
     tool: Option<PolicyTool>,
@@ -177,7 +184,7 @@ fn is_about_the_same(policy: &Policy, params: &PolicySetParams) -> bool {
         && policy.connection == params.connection
 }
 
-fn check(params: &PolicySetParams) -> Result<(), Refusal> {
+pub(super) fn check(params: &PolicySetParams) -> Result<(), Refusal> {
     check_level(params)?;
     check_subject(params)?;
     if let Some(principal) = &params.principal
@@ -269,7 +276,7 @@ fn check_revision(
     }
 }
 
-fn check_expiry(moment: &Moment<'_>, params: &PolicySetParams) -> Result<(), Refusal> {
+pub(super) fn check_expiry(moment: &Moment<'_>, params: &PolicySetParams) -> Result<(), Refusal> {
     match params.expires_at {
         Some(until) if until <= moment.now => {
             let message = format!("expiresAt is not in the future: it is {} now.", moment.now);

@@ -199,6 +199,10 @@ impl Operation {
 
 fn changed(changes: &[DocumentChange], caller: &Caller) -> Changed {
     let (mut kinds, ids): (Vec<_>, Vec<_>) = changes.iter().map(DocumentChange::shown).unzip();
+    // What rules and servers make of the tools of threads is worked out when those are read (ruling 11).
+    if kinds.iter().any(|kind| matches!(kind, DataKind::Policy | DataKind::Server)) {
+        kinds.push(DataKind::Tool);
+    }
     let mut ids: Vec<_> = ids.into_iter().flatten().map(ToOwned::to_owned).collect();
     kinds.sort_unstable();
     kinds.dedup();

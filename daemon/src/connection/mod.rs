@@ -53,6 +53,7 @@ impl<H: Host> Serving<H> {
     /// A daemon and its methods, under the limits of the protocol.
     #[must_use]
     pub fn new(host: Arc<H>, table: Arc<Table<H>>) -> Self {
+        host.served_by(&table);
         Self { host, table, limits: Limits::default(), connections: Arc::default() }
     }
 

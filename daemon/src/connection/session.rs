@@ -104,6 +104,7 @@ impl<H: Host> Session<H> {
             daemon: self.serving.host.clone(),
             client: self.client.clone(),
             method: entry.name,
+            on_behalf: None,
             operation: None,
             replay: None,
             cancel: wait.as_ref().map_or_else(|| self.over.clone(), |wait| wait.token.clone()),

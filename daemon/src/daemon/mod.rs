@@ -46,6 +46,8 @@ pub struct Daemon {
     pub limits: Limits,
     /// Documents that belong to no thread.
     pub catalogue: Arc<Catalogue>,
+    /// The App tools.
+    pub app: Arc<AppBook>,
     /// The servers that were added.
     pub owned: Arc<OwnedServers>,
     /// Threads and runs.

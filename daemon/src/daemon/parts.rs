@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use ropewalk_protocol::{DaemonInfo, DataKind, Limits, RpcError};
+use ropewalk_protocol::{DaemonInfo, DataKind, InstanceId, Limits, RpcError};
 use tokio::sync::{Notify, broadcast::error::RecvError, watch};
 use tokio_util::sync::CancellationToken;
 
@@ -77,7 +77,9 @@ impl Parts {
             models: self.models.clone(),
             app_tools: vec![Arc::new(ask_user::tool()), Arc::new(tool_search::tool())],
             servers: OnceLock::from(other.unwrap_or_else(|| servers.clone())),
-            changes: Arc::new(move |kind: DataKind, id: &str| told.changed(&[kind], &[id.to_owned()], None)),
+            changes: Arc::new(move |kind: DataKind, id: &str, origin: Option<&InstanceId>| {
+                told.changed(&[kind], &[id.to_owned()], origin);
+            }),
             gauges: Gauges::default(),
             rules: RuleCache::default(),
             schemas: SchemaCache::default(),
@@ -87,17 +89,17 @@ impl Parts {
         forward_changes(&catalogue, clients.clone());
         let engine = Engine::new(shared);
         servers.serve(&engine);
-        let journal = || OperationJournal::new(self.store.clone(), self.secrets.operation_key());
-        let app = AppBook::new(catalogue.clone(), journal(), clients.clone());
+        let app = AppBook::new(catalogue.clone(), clients.clone());
         app.serve(&engine);
         let owned = OwnedServers::new(catalogue.clone(), self.clock.clone());
         owned.speak_through(Arc::new(HubClients { hub: servers.clone(), owned: Arc::downgrade(&owned) }));
         let files = FilesBook::new(catalogue.clone());
-        servers.know(Arc::new(Books::of(vec![app, files, owned.clone()])));
+        servers.know(Arc::new(Books::of(vec![app.clone(), files, owned.clone()])));
         Arc::new(Daemon {
             info: self.info(),
             limits: Limits::default(),
-            journal: journal(),
+            journal: OperationJournal::new(self.store.clone(), self.secrets.operation_key()),
+            app,
             owned,
             engine,
             catalogue,
@@ -142,5 +144,12 @@ fn forward_changes(catalogue: &Arc<Catalogue>, clients: Arc<Clients>) {
     });
 }
 
-const DOCUMENTS: [DataKind; 6] =
-    [DataKind::Project, DataKind::Policy, DataKind::Grant, DataKind::Endpoint, DataKind::Server, DataKind::Settings];
+const DOCUMENTS: [DataKind; 7] = [
+    DataKind::Project,
+    DataKind::Tool,
+    DataKind::Policy,
+    DataKind::Grant,
+    DataKind::Endpoint,
+    DataKind::Server,
+    DataKind::Settings,
+];

@@ -7,11 +7,11 @@ use std::{
 };
 
 use futures::future::BoxFuture;
-use ropewalk_protocol::OperationId;
+use ropewalk_protocol::{OperationId, Sender};
 use tokio_util::sync::CancellationToken;
 
 use super::{Host, StoredOperation, operations::Claim};
-use crate::daemon::Daemon;
+use crate::{daemon::Daemon, tools::servers::Place};
 
 /// One request on its way to its handler. Clones are the same request.
 pub struct Call<H: Host = Daemon> {
@@ -21,6 +21,8 @@ pub struct Call<H: Host = Daemon> {
     pub client: Arc<H::Client>,
     /// The method that was called.
     pub method: &'static str,
+    /// The run on whose behalf it is asked; nothing when a client asks for itself.
+    pub on_behalf: Option<Arc<OnBehalf>>,
     /// The operation, where the request names one. To be written into the journal with the change.
     pub operation: Option<Operation>,
     /// What was answered to this operation before. Set only for a request that waits (`run/submit` with `wait`), whose
@@ -33,6 +35,28 @@ pub struct Call<H: Host = Daemon> {
     pub in_batch: bool,
     pub(crate) until_answered: UntilAnswered,
     pub(crate) claim: Arc<Mutex<Option<Claim>>>,
+}
+
+/// The run that asks for something by one of its tools.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OnBehalf {
+    /// Where it stands.
+    pub place: Place,
+    /// What it wants of whom it writes to, kept with a message (APP-88).
+    pub intent: Option<String>,
+}
+
+impl OnBehalf {
+    /// The sender of its messages. Only the daemon fills one in (APP-87).
+    #[must_use]
+    pub fn sender(self: &Arc<Self>) -> Sender {
+        Sender {
+            thread_id: self.place.thread_id.clone(),
+            branch_id: self.place.branch_id.clone(),
+            run_id: self.place.run_id.clone(),
+            intent: self.intent.clone(),
+        }
+    }
 }
 
 /// An operation: a change a client can repeat without its happening twice.
@@ -72,6 +96,7 @@ impl<H: Host> Clone for Call<H> {
             daemon: self.daemon.clone(),
             client: self.client.clone(),
             method: self.method,
+            on_behalf: self.on_behalf.clone(),
             operation: self.operation.clone(),
             replay: self.replay.clone(),
             cancel: self.cancel.clone(),

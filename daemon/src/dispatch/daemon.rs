@@ -4,10 +4,10 @@ use std::{sync::Arc, time::Duration};
 
 use futures::{FutureExt as _, future::BoxFuture};
 use ropewalk_peer::{Feed, Peer};
-use ropewalk_protocol::{Notification, OperationId, RpcError, ToolProgressParams, ToolProgressSent};
+use ropewalk_protocol::{InstanceId, Notification, OperationId, RpcError, ToolProgressParams, ToolProgressSent};
 use serde_json::value::RawValue;
 
-use super::{Host, Journal, Standing, StoredOperation, touched};
+use super::{Host, Journal, Standing, StoredOperation, Table, runs::serve_runs, touched};
 use crate::{
     clock::Clock,
     daemon::{Daemon, OperationJournal},
@@ -46,6 +46,10 @@ impl Host for Daemon {
         });
     }
 
+    fn origin(&self, client: &Client) -> Option<InstanceId> {
+        client.origin()
+    }
+
     fn journal(&self) -> &dyn Journal {
         &self.journal
     }
@@ -80,6 +84,10 @@ impl Host for Daemon {
 
     fn room(&self) -> Result<(), RpcError> {
         Self::room(self)
+    }
+
+    fn served_by(self: &Arc<Self>, table: &Arc<Table>) {
+        serve_runs(self, table);
     }
 
     fn wound_down(&self) -> BoxFuture<'_, ()> {

@@ -4,11 +4,14 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use ropewalk_peer::{Feed, Peer};
-use ropewalk_protocol::RpcError;
+use ropewalk_protocol::{InstanceId, RpcError};
 use serde_json::value::RawValue;
 
 pub use crate::daemon::Standing;
-use crate::{clock::Clock, dispatch::Journal};
+use crate::{
+    clock::Clock,
+    dispatch::{Journal, Table},
+};
 
 /// The daemon, as seen from its connections. Tests put a small one in its place.
 pub trait Host: Send + Sync + Sized + 'static {
@@ -23,6 +26,11 @@ pub trait Host: Send + Sync + Sized + 'static {
 
     /// A notification of an initialised client. Called from the read loop: must not block.
     fn notification(self: &Arc<Self>, client: &Arc<Self::Client>, method: &str, params: Option<&RawValue>);
+
+    /// The client instance that a request of this client is done on behalf of.
+    fn origin(&self, _client: &Self::Client) -> Option<InstanceId> {
+        None
+    }
 
     /// The operations that were answered before.
     fn journal(&self) -> &dyn Journal;
@@ -50,6 +58,9 @@ pub trait Host: Send + Sync + Sized + 'static {
     fn room(&self) -> Result<(), RpcError> {
         Ok(())
     }
+
+    /// Its requests are answered by this table from now on, whoever makes them.
+    fn served_by(self: &Arc<Self>, _table: &Arc<Table<Self>>) {}
 
     /// Resolves when everything that was under way when the daemon began to stop has ended or was parked. Waited for
     /// no longer than the grace.

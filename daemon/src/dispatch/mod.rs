@@ -11,6 +11,7 @@ mod journal;
 mod operations;
 mod params;
 mod peek;
+mod runs;
 mod touched;
 mod work;
 
@@ -26,12 +27,12 @@ use serde_json::value::{RawValue, to_raw_value};
 
 pub(crate) use answer::answer;
 pub(crate) use call::UntilAnswered;
-pub use call::{Call, Operation};
+pub use call::{Call, OnBehalf, Operation};
 pub use host::{Host, Standing};
 pub use journal::{Journal, StoredOperation};
 pub(crate) use peek::{Peek, is_answered_while_starting};
 
-use crate::daemon::Daemon;
+use crate::{daemon::Daemon, engine::on_behalf_of};
 
 /// What answers one method: any `async fn(Call, M::Params) -> Result<M::Result, RpcError>`.
 pub trait Handler<M: Method, H: Host>: Clone + Send + Sync + 'static {
@@ -129,7 +130,8 @@ async fn handle<M: Method, H: Host>(
 ) -> Result<Box<RawValue>, RpcError> {
     let call = extensions.get::<Call<H>>().expect("every request is called with its call").clone();
     let params = params::read::<M::Params>(params.as_str())?;
-    let result = handler.handle(call, params).await?;
+    let origin = call.daemon.origin(&call.client);
+    let result = on_behalf_of(origin, handler.handle(call, params)).await?;
     to_raw_value(&result)
         .map_err(|error| ropewalk_peer::internal_error(&format!("a result of {} cannot be written: {error}", M::NAME)))
 }

@@ -29,7 +29,7 @@ struct Raw<'a> {
 }
 
 /// The methods that can be rehearsed with `dryRun`.
-const REHEARSED: [&str; 3] = ["thread/delete", "branch/delete", "project/delete"];
+const REHEARSED: [&str; 4] = ["thread/delete", "branch/delete", "project/delete", "project/security/replace"];
 
 impl Peek {
     /// Looks at the parameters, which are valid JSON without repeated keys.
@@ -65,7 +65,10 @@ impl Peek {
             return Err(RpcError::invalid_params(
                 "/dryRun",
                 "not_supported",
-                format!("{} cannot be rehearsed; only deletions can. Nothing was changed.", entry.name),
+                format!(
+                    "{} cannot be rehearsed; only deletions and replacements can. Nothing was changed.",
+                    entry.name
+                ),
             ));
         }
         Ok(Self { operation_id: raw.operation_id.map(operation_id).transpose()?, waits })

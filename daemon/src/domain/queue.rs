@@ -2,7 +2,7 @@
 
 use ropewalk_protocol::{
     BranchId, Delivery, EndpointId, Event, MessageId, Mode, OperationId, Part, Principal, PrincipalKind, QueueChange,
-    QueueChanged, QueueEntry, Run, RunId, RunStatus, SubmitState, Unattended, Usage, limits::QUEUE_ENTRIES,
+    QueueChanged, QueueEntry, Run, RunId, RunStatus, Sender, SubmitState, Unattended, Usage, limits::QUEUE_ENTRIES,
 };
 use serde_json::Value;
 
@@ -23,6 +23,8 @@ pub struct Submission {
     pub unattended: Unattended,
     /// The schema of the final answer.
     pub output_schema: Option<Value>,
+    /// The run that says it, where it is no client.
+    pub sender: Option<Sender>,
 }
 
 /// What became of an input.
@@ -75,7 +77,7 @@ impl Change<'_> {
             run_id: run_id.clone(),
             input: submission.input,
             mode,
-            sender: None,
+            sender: submission.sender,
             editable: true,
             submitted_at: self.at,
         };

@@ -50,11 +50,14 @@ impl Remarks {
 
     /// Takes in an item that is complete, if it is a remark of somebody.
     pub(super) fn takes(&mut self, item: &Item, seq: Seq) {
-        let ItemBody::UserMessage { message_id, sender: None, delivery: Delivery::Aside | Delivery::Steer, .. } =
-            &item.body
+        let ItemBody::UserMessage { message_id, sender, delivery: Delivery::Aside | Delivery::Steer, .. } = &item.body
         else {
             return;
         };
+        // What the daemon tells a run on its own is said in the run's name, and is said again where it is needed.
+        if sender.as_ref().is_some_and(|sender| item.run_id.as_ref() == Some(&sender.run_id)) {
+            return;
+        }
         self.0.push_back(RemarkItem { message_id: message_id.clone(), item_id: item.item_id.clone(), from_seq: seq });
         if self.0.len() > REMARKS {
             self.0.pop_front();

@@ -1,8 +1,8 @@
 //! Asides and steers: input for the run under way, which joins its chain at the next step boundary.
 
 use ropewalk_protocol::{
-    BranchId, Delivery, Event, MessageId, Mode, Part, QueueChange, QueueChanged, QueueEntry, RunId, SubmitState,
-    limits::QUEUE_ENTRIES,
+    BranchId, Delivery, Event, MessageId, Mode, Part, QueueChange, QueueChanged, QueueEntry, RunId, Sender,
+    SubmitState, limits::QUEUE_ENTRIES,
 };
 
 use super::{Change, DomainError, QueuedInput, notes::UserMessage};
@@ -16,6 +16,8 @@ pub struct Remark {
     pub input: Vec<Part>,
     /// For a steer the run it is meant for; an aside has none.
     pub steers: Option<RunId>,
+    /// The run that says it, where it is no client.
+    pub sender: Option<Sender>,
 }
 
 /// What became of a remark.
@@ -36,7 +38,7 @@ impl Change<'_> {
     /// [`DomainError::NoBranch`], [`DomainError::QueueFull`]; for a steer also [`DomainError::OtherRun`] and
     /// [`DomainError::NothingToSteer`].
     pub fn remark(&mut self, remark: Remark) -> Result<Remarked, DomainError> {
-        let Remark { branch_id, input, steers } = remark;
+        let Remark { branch_id, input, steers, sender } = remark;
         let Some(branch) = self.state.branches.get(&branch_id) else { return Err(DomainError::NoBranch(branch_id)) };
         let (active, queue) = (branch.branch.active_run_id.clone(), branch.branch.queue.clone());
         let message_id: MessageId = self.id();
@@ -51,7 +53,7 @@ impl Change<'_> {
                     run_id: None,
                     message_id: message_id.clone(),
                     content: input,
-                    sender: None,
+                    sender,
                     delivery: Delivery::Aside,
                 });
                 return Ok(Remarked { run_id: None, message_id, state: SubmitState::Recorded });
@@ -65,7 +67,7 @@ impl Change<'_> {
             run_id: run_id.clone(),
             input,
             mode,
-            sender: None,
+            sender,
             editable: true,
             submitted_at: self.at,
         };
@@ -106,7 +108,7 @@ impl Change<'_> {
             .collect();
         let is_any = !remarks.is_empty();
         for (entry, left) in remarks.into_iter().zip((0..branch.branch.queue.length).rev()) {
-            let QueueEntry { message_id, input, mode, .. } = entry;
+            let QueueEntry { message_id, input, mode, sender, .. } = entry;
             self.event(Event::QueueChanged(QueueChanged {
                 branch_id: branch_id.clone(),
                 held: false,
@@ -122,7 +124,7 @@ impl Change<'_> {
                 run_id: run_id.cloned(),
                 message_id,
                 content: input,
-                sender: None,
+                sender,
                 delivery,
             });
         }

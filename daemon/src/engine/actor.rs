@@ -10,7 +10,9 @@ use std::{
     time::Duration,
 };
 
-use ropewalk_protocol::{DataKind, Event, InteractionId, ItemId, RpcError, RunId, RunStatus, Seq, Timestamp};
+use ropewalk_protocol::{
+    DataKind, Event, InstanceId, InteractionId, ItemId, RpcError, RunId, RunStatus, Seq, Timestamp,
+};
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 
@@ -18,6 +20,7 @@ use super::{
     AttachedClient, Bus, ConnectionId, Engine, Shared, ThreadHandle, Turn,
     live::Live,
     operations::offer_to,
+    origin::origin,
     rows, storage_error,
     thread::{Inner, fault},
     trouble::Trouble,
@@ -47,18 +50,20 @@ pub struct Job {
     work: Work,
     /// Whether it only looks, and writes nothing.
     looks: bool,
+    /// The client instance behind it.
+    origin: Option<InstanceId>,
 }
 
 impl Job {
     /// A job: what it does, or why it cannot, and what happens once that is durable or has failed.
     pub fn new(work: impl FnOnce(Result<&mut Turn<'_>, RpcError>) -> After + Send + 'static) -> Self {
-        Self { work: Box::new(work), looks: false }
+        Self { work: Box::new(work), looks: false, origin: origin() }
     }
 
     /// A job that writes nothing. It shares no commit with jobs that write, so that it neither sees nor fails with what
     /// cannot be stored.
     pub fn looking(work: impl FnOnce(Result<&mut Turn<'_>, RpcError>) -> After + Send + 'static) -> Self {
-        Self { work: Box::new(work), looks: true }
+        Self { work: Box::new(work), looks: true, origin: None }
     }
 
     /// Does it, or tells it why it cannot be done.
@@ -82,7 +87,7 @@ struct Actor {
 struct Group {
     records: Vec<Record>,
     rows: Vec<RowChange>,
-    changes: Vec<(DataKind, String)>,
+    changes: Vec<(DataKind, String, Option<InstanceId>)>,
     published: Vec<Published>,
     effects: Vec<Effect>,
     offers: Vec<(InteractionId, Arc<dyn AttachedClient>)>,
@@ -224,6 +229,7 @@ impl Actor {
             operations: Vec::new(),
             pins: Vec::new(),
         };
+        let origin = job.origin.clone();
         let after = job.work(Ok(&mut turn));
         group.after.push(after);
         if !turn.live.is_watched() {
@@ -237,7 +243,7 @@ impl Actor {
             group.published.push(Published::Durable(position, at, event.clone()));
         }
         group.published.extend(ephemeral.into_iter().map(|event| Published::Ephemeral(at, event)));
-        group.changes.extend(changes(&change));
+        group.changes.extend(changes(&change).into_iter().map(|(kind, id)| (kind, id, origin.clone())));
         for event in &change.events {
             if let Event::ItemCompleted { item } = event {
                 group.completed.push(item.item_id.clone());
@@ -282,8 +288,8 @@ impl Actor {
     fn finish(&mut self, shared: &Arc<Shared>, group: Group, durable: Result<(), RpcError>, known: &[ConnectionId]) {
         match &durable {
             Ok(()) => {
-                for (kind, id) in group.changes {
-                    (shared.changes)(kind, &id);
+                for (kind, id, origin) in group.changes {
+                    (shared.changes)(kind, &id, origin.as_ref());
                 }
                 self.publish(group.published, &group.completed);
             }

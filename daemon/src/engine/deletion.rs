@@ -141,7 +141,7 @@ impl Engine {
             sealed.goes();
         }
         for id in &threads {
-            (self.shared.changes)(DataKind::Thread, id);
+            (self.shared.changes)(DataKind::Thread, id, Some(&deletion.by.instance_id));
         }
         self.shared.quieter.notify_waiters();
         self.clear_away(threads).await;

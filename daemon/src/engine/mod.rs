@@ -12,6 +12,7 @@ mod history;
 mod live;
 pub mod lookup;
 mod operations;
+mod origin;
 mod places;
 mod removal;
 pub mod rows;
@@ -49,6 +50,7 @@ pub use operations::{
     Answering, ForkRequest, HeaderPatch, ItemQuery, QueueEdit, Recovering, RemarkRequest, ReplaceRequest, Resume,
     Resumed, StartRequest, Started, StopTarget, SubmitRequest,
 };
+pub use origin::on_behalf_of;
 pub use rows::ThreadProjector;
 pub use shared::Shared;
 use taking_up::TakingUp;

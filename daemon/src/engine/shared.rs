@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use ropewalk_protocol::{DataKind, EndpointId, ProjectId, Thread, ThreadId, Timestamp};
+use ropewalk_protocol::{DataKind, EndpointId, InstanceId, ProjectId, Thread, ThreadId, Timestamp};
 use tokio::sync::Notify;
 
 use crate::{
@@ -20,8 +20,8 @@ use crate::{
     },
 };
 
-/// Told of a thing that lists show: its kind and its id.
-pub type TellsChanges = Arc<dyn Fn(DataKind, &str) + Send + Sync>;
+/// Told of a thing that lists show: its kind, its id, and the client instance behind the change, where it is one.
+pub type TellsChanges = Arc<dyn Fn(DataKind, &str, Option<&InstanceId>) + Send + Sync>;
 
 /// The seams and documents every thread works with.
 pub struct Shared {
@@ -42,7 +42,7 @@ pub struct Shared {
     /// The servers that speak MCP. Some of their tools act on runs, so that they need the engine first: they come when it is
     /// made, and until then there are none (APP-15).
     pub servers: OnceLock<Arc<dyn Servers>>,
-    /// Told whenever anything lists show has changed, with kind and id.
+    /// Told whenever anything lists show has changed, with kind, id and origin.
     pub changes: TellsChanges,
     /// What was learned of models in this life.
     pub gauges: Gauges,

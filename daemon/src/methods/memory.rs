@@ -12,6 +12,14 @@ use crate::{
     page::PageQuery,
 };
 
+/// Who writes: a run, where it asks by one of its tools.
+fn writer(call: &Call) -> MemoryWriter {
+    match &call.on_behalf {
+        Some(run) => MemoryWriter::Run(run.place.thread_id.clone()),
+        None => MemoryWriter::Person,
+    }
+}
+
 /// `memory/list`
 ///
 /// # Errors
@@ -39,7 +47,7 @@ pub async fn read(call: Call, params: MemoryParams) -> Result<MemoryResult, RpcE
 /// # Errors
 /// `invalidParams`, `notFound` (project), `overloaded` (as many entries as a scope may have), `unavailable`.
 pub async fn create(call: Call, params: MemoryCreateParams) -> Result<MemoryChanged, RpcError> {
-    Ok(call.daemon.catalogue.create_memory(caller(&call), MemoryWriter::Person, params).await?)
+    Ok(call.daemon.catalogue.create_memory(caller(&call), writer(&call), params).await?)
 }
 
 /// `memory/update`
@@ -47,7 +55,7 @@ pub async fn create(call: Call, params: MemoryCreateParams) -> Result<MemoryChan
 /// # Errors
 /// `invalidParams`, `notFound`, `conflict`, `unavailable`.
 pub async fn update(call: Call, params: MemoryUpdateParams) -> Result<MemoryChanged, RpcError> {
-    Ok(call.daemon.catalogue.update_memory(caller(&call), MemoryWriter::Person, params).await?)
+    Ok(call.daemon.catalogue.update_memory(caller(&call), writer(&call), params).await?)
 }
 
 /// `memory/delete`

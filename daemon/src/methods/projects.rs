@@ -2,7 +2,8 @@
 
 use ropewalk_protocol::{
     ListParams, Page, Project, ProjectChanged, ProjectCreateParams, ProjectDeleteParams, ProjectEnsureParams,
-    ProjectEnsured, ProjectParams, ProjectResult, ProjectUpdateParams, Removed, RpcError,
+    ProjectEnsured, ProjectParams, ProjectResult, ProjectUpdateParams, Removed, RpcError, SecurityReplaceParams,
+    SecurityReplaced,
 };
 
 use super::caller::{caller, deletion};
@@ -46,6 +47,26 @@ pub async fn update(call: Call, params: ProjectUpdateParams) -> Result<ProjectCh
         call.daemon.engine.servers_changed().await;
     }
     Ok(changed)
+}
+
+/// `project/security/replace`
+///
+/// # Errors
+/// `invalidParams` (a path that is no directory, a source that there is not, a member that is there twice), `notFound`
+/// (project), `conflict`, `unavailable`.
+pub async fn replace_security(call: Call, params: SecurityReplaceParams) -> Result<SecurityReplaced, RpcError> {
+    let id = params.project_id.clone();
+    let before = call.daemon.catalogue.read_project(&id)?.policies.unwrap_or_default();
+    let replaced = call.daemon.catalogue.replace_security(caller(&call), params).await?;
+    if replaced.applied {
+        let after = replaced.project.policies.as_deref().unwrap_or_default();
+        let gone = before.iter().filter(|policy| !after.contains(policy));
+        let new = after.iter().filter(|policy| !before.contains(policy));
+        for policy in gone.chain(new) {
+            call.daemon.engine.rule_changed(policy, Some(call.client.client_ref().client_name)).await;
+        }
+    }
+    Ok(replaced)
 }
 
 /// `project/delete`

@@ -11,7 +11,7 @@ use ropewalk_protocol::{
 use super::{caller::operation, check, threads::known_endpoint};
 use crate::{
     clock::Clock,
-    dispatch::Call,
+    dispatch::{Call, OnBehalf},
     domain::{Remark, Submission},
     engine::{
         ForkRequest, Recovering, RemarkRequest, ReplaceRequest, StopTarget, SubmitRequest, ThreadHandle, lookup,
@@ -175,9 +175,10 @@ async fn recover(call: Call, how: Recovery, params: RunRecoverParams) -> Result<
 async fn submitted(call: &Call, thread: &ThreadHandle, params: RunSubmitParams) -> Result<RunSubmitted, RpcError> {
     let branch_id = params.branch_id.unwrap_or_else(|| BranchId::from(params.thread_id));
     let (input, operation) = (params.input, operation(call));
+    let sender = call.on_behalf.as_ref().map(OnBehalf::sender);
     let mode = params.mode.unwrap_or_default();
     if matches!(mode, Mode::Aside | Mode::Steer) {
-        let remark = Remark { branch_id, input, steers: params.expected_run_id };
+        let remark = Remark { branch_id, input, steers: params.expected_run_id, sender };
         return thread.remark(RemarkRequest { remark, operation }).await;
     }
     let submission = Submission {
@@ -187,6 +188,7 @@ async fn submitted(call: &Call, thread: &ThreadHandle, params: RunSubmitParams) 
         asked_endpoint: params.endpoint_id,
         unattended: params.unattended.unwrap_or_default(),
         output_schema: params.output_schema,
+        sender,
     };
     match (mode, params.from_message_id) {
         (Mode::Fork, message_id) => {

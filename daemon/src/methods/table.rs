@@ -40,6 +40,7 @@ fn of_the_daemon(table: &mut Table) {
         .on::<p::PolicySet>(policies::set)
         .on::<p::PolicyRemove>(policies::remove)
         .on::<p::PolicyList>(policies::list)
+        .on::<p::SecurityReplace>(projects::replace_security)
         .on::<p::EndpointSet>(endpoints::set)
         .on::<p::EndpointRemove>(endpoints::remove)
         .on::<p::EndpointList>(endpoints::list)

@@ -45,7 +45,12 @@ impl Asked {
         std::mem::take(&mut self.later)
     }
 
-    /// Keeps a request back; whether it is the first that is.
+    /// Whether requests are kept back.
+    pub(super) fn holds_any(&self) -> bool {
+        !self.held.is_empty()
+    }
+
+    /// Keeps a request back, in the place of an older one of its interaction; whether it is the first that is.
     pub(super) fn hold(&mut self, offer: Offer, thread: ThreadHandle) -> bool {
         let is_first = self.held.is_empty();
         self.held.insert(offer.interaction_id.clone(), (offer, thread));

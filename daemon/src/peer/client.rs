@@ -8,14 +8,14 @@ use std::{
 
 use ropewalk_peer::{CallError, Peer};
 use ropewalk_protocol::{
-    Capabilities, ClientRef, ErrorDetail, InteractionInvalidAnswer, InteractionInvalidAnswerParams,
+    Capabilities, ClientRef, ErrorDetail, InstanceId, InteractionInvalidAnswer, InteractionInvalidAnswerParams,
     InteractionSettledParams, InteractionSettledSent, Method, RpcError, ThreadId, ToolCall,
 };
 
 use super::{EventFeed, asked::Asked};
 use crate::{
     clock::Clock,
-    engine::{AttachedClient, ConnectionId, Offer, ThreadHandle, UNREPRESENTABLE_RESULT},
+    engine::{AttachedClient, ConnectionId, Offer, ThreadHandle, UNREPRESENTABLE_RESULT, on_behalf_of},
 };
 
 /// Bytes a client may leave unread before it is asked nothing more. Less than what stops its own requests from being
@@ -69,6 +69,12 @@ impl Client {
     #[must_use]
     pub fn client_ref(&self) -> ClientRef {
         self.session().client.clone()
+    }
+
+    /// The process that what it asks for is done on behalf of; none before the handshake.
+    #[must_use]
+    pub fn origin(&self) -> Option<InstanceId> {
+        self.session.get().map(|session| session.client.instance_id.clone())
     }
 
     /// The events it is sent.
@@ -158,7 +164,8 @@ impl Client {
                 Err(CallError::Unrepresentable(what)) => Err(unrepresentable(what)),
                 Err(CallError::TooLarge { what, limit, actual }) => Err(too_large(what, limit, actual)),
             };
-            thread.answered(client, id, response).await;
+            let origin = Some(client.client_ref().instance_id.clone());
+            on_behalf_of(origin, thread.answered(client, id, response)).await;
         });
         // The work is the same whichever request asked for it, so that its result counts as the answer to either. Of a
         // person's answers only that to the newest request does: an older one may have been refused.
@@ -212,8 +219,9 @@ impl AttachedClient for Client {
 
     fn offer(&self, offer: Offer, thread: ThreadHandle) {
         let mut asked = self.asked();
-        // What a request brings about comes after its answer: events are held back, and so are questions.
-        if !self.feed.is_held() {
+        // What a request brings about comes after its answer: events are held back, and so are questions. While some are, a new
+        // one joins them, or it would be asked before an older one of its own interaction.
+        if !self.feed.is_held() && !asked.holds_any() {
             self.ask(&mut asked, offer, thread);
         } else if asked.hold(offer, thread) {
             tokio::spawn(ask_after_the_answer(self.me.clone(), self.feed.clone()));

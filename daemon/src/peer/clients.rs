@@ -9,10 +9,13 @@ use std::{
 };
 
 use ropewalk_peer::Peer;
-use ropewalk_protocol::{DataKind, InstanceId, NavigateParams};
+use ropewalk_protocol::{Capabilities, ClientRef, DataKind, InstanceId, NavigateParams, RunId};
 
-use super::{Client, EventFeed};
+use super::{Client, EventFeed, Session};
 use crate::{clock::Clock, engine::ConnectionId};
+
+/// What a run is called where clients have names.
+const RUN: &str = "app tools";
 
 /// All clients of a daemon.
 pub struct Clients {
@@ -34,6 +37,18 @@ impl Clients {
         let id = ConnectionId(self.next.fetch_add(1, Ordering::Relaxed));
         let client = Client::new(id, peer.clone(), Arc::new(EventFeed::new(self.clock.clone())));
         self.lock().insert(id, client.clone());
+        client
+    }
+
+    /// A run, as one who asks for something: it has no connection, so it is asked and sent nothing.
+    pub fn of_a_run(&self, run_id: &RunId) -> Arc<Client> {
+        let id = ConnectionId(self.next.fetch_add(1, Ordering::Relaxed));
+        let client = Client::new(id, Peer::of_nobody(), Arc::new(EventFeed::new(self.clock.clone())));
+        client.greet(Session {
+            client: ClientRef { client_name: RUN.to_owned(), instance_id: run_id.to_string().into() },
+            is_lasting: false,
+            capabilities: Capabilities { approvals: false, input: false, navigation: false },
+        });
         client
     }
 

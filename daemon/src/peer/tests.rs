@@ -6,13 +6,13 @@ use std::{
 };
 
 use ropewalk_peer::{Feed as _, NoFeed, Options, Peer, Request, Service, serve_with};
-use ropewalk_protocol::{Capabilities, ClientRef, DataKind, NavigateParams};
+use ropewalk_protocol::{Capabilities, ClientRef, DataKind, InputAsk, InteractionId, Method, NavigateParams};
 use serde_json::{Value, json, value::RawValue};
 use tokio::io::{AsyncBufReadExt, BufReader, DuplexStream};
 
 use super::{Client, Clients, EventFeed, Session};
 use crate::engine::{
-    ThreadHandle, Wants,
+    Offer, ThreadHandle, Wants,
     tests::{
         client::Person,
         life::{Life, asking, begin, idle, soon, submit},
@@ -190,6 +190,33 @@ async fn rule_2_a_question_waits_for_the_answer_that_is_on_its_way() {
     soon(wire.read_line(&mut line)).await.unwrap();
     let asked: Value = serde_json::from_str(&line).unwrap();
     assert_eq!((&asked["method"], &asked["params"]["runId"]), (&json!("approval/request"), &json!(run)));
+}
+
+#[tokio::test]
+async fn of_two_requests_of_one_interaction_the_older_is_never_asked_last() {
+    let life = Life::first().await;
+    let thread = life.start(&Person::new("in-A"), Vec::new()).await;
+    let ((client, wire), interaction) = (connected(&life), InteractionId::from(String::from("int-1")));
+    let mut lines = wire.lines();
+    let offered = |attempt: u64| Offer {
+        interaction_id: interaction.clone(),
+        method: InputAsk::NAME,
+        params: RawValue::from_string(json!({ "attempt": attempt }).to_string()).unwrap().into(),
+        attempt,
+    };
+    let attached = client.attached();
+    let hold = client.feed().hold();
+    attached.offer(offered(1), thread.clone());
+    drop(hold);
+    // The answer is on its way, and the one who asks what was held back has not been scheduled yet.
+    attached.offer(offered(2), thread.clone());
+    let asked: Value = serde_json::from_str(&soon(lines.next_line()).await.unwrap().unwrap()).unwrap();
+    assert_eq!(asked["params"]["attempt"], 2, "the newer takes the place of the older");
+    tokio::select! {
+        biased;
+        line = lines.next_line() => panic!("{line:?}"),
+        () = idle() => {}
+    }
 }
 
 #[tokio::test]

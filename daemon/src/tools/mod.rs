@@ -3,7 +3,7 @@
 //! In the order of the path: a client's tools come in through [`declaration`], get their [`names`] and [`digest`], and
 //! stand beside the daemon's own ([`ask_user`], [`tool_search`]) as [`ToolSpec`]s. For a call, [`policy`] says what the
 //! rules say of the tool, [`arguments`] reads what the model wrote, [`repair`] mends two slips, [`schema`] checks, and
-//! [`summary`] says in a line what it is about. [`answers`], [`results`] and [`media`] check what comes back, and [`budget`]
+//! [`summary`] says in a line what it is about, after [`veil`] has taken out what is secret. [`answers`], [`results`] and [`media`] check what comes back, and [`budget`]
 //! cuts it. [`path`] strings them together, and [`ToolSource`] is where calls go; [`servers`] is how runs reach the sources that
 //! speak MCP. [`texts`] holds every bad end a call can
 //! have and what the model is told of it. [`json`] is how all of them read JSON.
@@ -41,11 +41,12 @@ pub mod summary;
 mod tests;
 pub mod texts;
 pub mod tool_search;
+pub mod veil;
 
 pub use declaration::{ClientTool, check_declarations};
 pub use policy::{Effective, ToolIdentity};
 pub use schema::Schema;
-pub use source::{SourceCall, SourceResult, ToolSource};
+pub use source::{SourceCall, SourceResult, Stakes, ToolSource};
 pub use texts::CallFailure;
 
 /// A tool as a thread has it, whatever its source: what the wire's `Tool`, the model's definition and a call are made of.

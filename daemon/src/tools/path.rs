@@ -1,7 +1,7 @@
 //! The one path of every tool call. Nothing else makes one: a source takes a [`SourceCall`], and only this file can.
 //!
 //! ```text
-//! name → identity → policy → repair → schema → approval → policy → call → result check → budget → record
+//! name → identity → policy → repair → veil → schema → stakes → approval → policy → call → result check → budget → record
 //! ```
 //!
 //! The rules have the first word, and a `deny` has the last: between the first and the call a person may have been asked, and
@@ -13,7 +13,7 @@ use ropewalk_protocol::{BlobRef, CallDecision, CallId, DecidedVia, PolicyDecisio
 use serde_json::{Map, Value, json};
 
 use super::{
-    CallFailure, Effective, SourceCall, SourceResult, ToolSource, ToolSpec,
+    CallFailure, Effective, SourceCall, SourceResult, Stakes, ToolSource, ToolSpec,
     arguments::parse_arguments,
     budget::{cut_content, is_cut},
     digest::exact_digest,
@@ -21,7 +21,8 @@ use super::{
     repair::repair,
     results::whole_text,
     schema::Schema,
-    summary::{result_summary, summary},
+    summary::{result_severity, result_summary, summary},
+    veil::{self, Secrets},
 };
 use crate::domain::CallEnd;
 
@@ -37,6 +38,8 @@ pub struct ModelToolCall {
     pub name: String,
     /// The arguments as the model wrote them.
     pub arguments: String,
+    /// The same without their secrets, where they have any: all that may be stored or shown.
+    pub veiled: Option<String>,
     /// Which call of its message it is, from 1.
     pub index: u64,
     /// How many calls its message has.
@@ -50,7 +53,7 @@ pub struct Ask<'a> {
     pub call: &'a ModelToolCall,
     /// The tool.
     pub tool: &'a Arc<ToolSpec>,
-    /// The exact arguments.
+    /// The exact arguments, but for their secrets.
     pub arguments: &'a Map<String, Value>,
     /// The model's own, where they were repaired.
     pub original: Option<&'a Map<String, Value>>,
@@ -58,6 +61,8 @@ pub struct Ask<'a> {
     pub summary: &'a str,
     /// Stands for the tool and the exact arguments: what the decision is bound to.
     pub digest: &'a str,
+    /// What it would change of what runs may do.
+    pub stakes: Option<&'a Stakes>,
 }
 
 /// Proof that a call has come along the path. Its maker is private to this file.
@@ -86,6 +91,10 @@ pub trait Desk: Send + Sync {
     fn ceiling_ms(&self) -> u64;
     /// The schema of a tool's arguments, ready.
     fn schema(&self, tool: &ToolSpec) -> Option<Arc<Schema>>;
+    /// What a call would change of what runs may do, unless a person has decided about it already.
+    fn stakes(&self, _tool: &ToolSpec, _arguments: &Map<String, Value>) -> impl Future<Output = Option<Stakes>> + Send {
+        std::future::ready(None)
+    }
     /// Asks a person, and waits for the decision.
     fn approve(&self, ask: Ask<'_>) -> impl Future<Output = Result<CallDecision, Refused>> + Send;
     /// Takes in the tools as they are now: while a person decided, they may have changed.
@@ -146,6 +155,10 @@ struct Seen {
     tool: Option<Arc<ToolSpec>>,
     summary: Option<String>,
     repaired: Option<(Map<String, Value>, Map<String, Value>)>,
+    /// The arguments without their secrets, where the tool takes any.
+    shown: Option<Map<String, Value>>,
+    /// What is taken out of everything that is written down of the call.
+    secrets: Secrets,
 }
 
 async fn stages<D: Desk>(desk: &D, call: &ModelToolCall, seen: &mut Seen) -> Result<SourceResult, Refused> {
@@ -184,18 +197,22 @@ async fn allowed<D: Desk>(desk: &D, call: &ModelToolCall, seen: &mut Seen) -> Re
             return Err(failure.into());
         }
         let arguments = arguments(desk, &tool, call, seen)?;
-        let line = summary(tool.label(), &arguments, &tool.input_schema);
+        let veiled = seen.shown.clone();
+        let shown = veiled.as_ref().unwrap_or(&arguments);
+        let line = summary(tool.label(), shown, &tool.input_schema);
         seen.summary = Some(line.clone());
-        if let Some(decision) = decision {
+        let stakes = desk.stakes(&tool, &arguments).await;
+        if let Some(decision) = decision.filter(|_| !stakes.as_ref().is_some_and(|stakes| stakes.widens)) {
             return Ok(Allowed { tool, arguments, decision });
         }
-        let digest = call_digest(&tool, &arguments);
+        let digest = call_digest(&tool, shown, &call.call_id, !seen.secrets.is_empty());
         if let Some(decision) = desk.refused_before(&digest) {
             let failure = CallFailure::DeclinedBefore { note: decision.note.clone() };
             return Err(Refused { decision: Some(decision), failure });
         }
         let original = seen.repaired.as_ref().map(|(_, original)| original);
-        let ask = Ask { call, tool: &tool, arguments: &arguments, original, summary: &line, digest: &digest };
+        let (summary, digest, stakes) = (line.as_str(), digest.as_str(), stakes.as_ref());
+        let ask = Ask { call, tool: &tool, arguments: shown, original, summary, digest, stakes };
         let decision = desk.approve(ask).await?;
         desk.look_again().await?;
         let now = find(desk, &call.name)?;
@@ -243,11 +260,16 @@ fn decided_by(effective: &Effective, word: &str) -> CallDecision {
     }
 }
 
-/// Stands for one call of one tool: another order of the same arguments is the same call.
-fn call_digest(tool: &ToolSpec, arguments: &Map<String, Value>) -> String {
-    let mut arguments = Value::Object(arguments.clone());
+/// Stands for one call of one tool: another order of the same arguments is the same call. Two calls with secrets are never
+/// the same one: secrets are in no digest, because what is short can be guessed from it.
+fn call_digest(tool: &ToolSpec, shown: &Map<String, Value>, call_id: &CallId, has_secrets: bool) -> String {
+    let mut arguments = Value::Object(shown.clone());
     arguments.sort_all_objects();
-    exact_digest(&json!([tool.source, tool.rule_name(), tool.digest, arguments]))
+    let one = has_secrets.then_some(call_id);
+    match one {
+        Some(call_id) => exact_digest(&json!([tool.source, tool.rule_name(), tool.digest, arguments, call_id])),
+        None => exact_digest(&json!([tool.source, tool.rule_name(), tool.digest, arguments])),
+    }
 }
 
 fn arguments<D: Desk>(
@@ -265,12 +287,31 @@ fn arguments<D: Desk>(
         }
         None => original,
     };
+    take_secrets(tool, &arguments, seen);
+    if let Some(failure) = veil::missing(&arguments, &tool.input_schema) {
+        return Err(failure);
+    }
     let Some(schema) = desk.schema(tool) else { return Ok(arguments) };
     let value = Value::Object(arguments);
     schema.check(&value).map_err(|problems| CallFailure::InvalidArguments { problems })?;
     match value {
         Value::Object(arguments) => Ok(arguments),
         _ => Ok(Map::new()),
+    }
+}
+
+/// What is shown and written down of a call has no secrets, also where it comes to nothing.
+fn take_secrets(tool: &ToolSpec, arguments: &Map<String, Value>, seen: &mut Seen) {
+    let mut without = |arguments: &Map<String, Value>| {
+        let veiled = veil::veil(arguments, &tool.input_schema)?;
+        seen.secrets.add(veiled.secrets);
+        Some(veiled.shown)
+    };
+    seen.shown = without(arguments);
+    if let Some((repaired, original)) = &mut seen.repaired {
+        for arguments in [repaired, original] {
+            *arguments = without(arguments).unwrap_or_else(|| std::mem::take(arguments));
+        }
     }
 }
 
@@ -290,12 +331,16 @@ async fn record<D: Desk>(
             failed(label, &refused.failure)
         }
     };
+    seen.secrets.scrub_end(&mut end);
     let tokens = desk.result_tokens();
     if is_cut(&end.content, tokens) {
         end.blob = desk.keep_whole(whole_text(&end.content)).await;
     }
     end.content = cut_content(end.content, tokens, end.blob.as_ref());
     let told = seen.tool.as_deref().and_then(|tool| result_summary(tool, end.meta.as_ref()));
+    if let Some(severity) = seen.tool.as_deref().and_then(|tool| result_severity(tool, end.meta.as_ref())) {
+        end.severity = severity;
+    }
     end.summary = told.or(seen.summary).or_else(|| Some(label.to_owned()));
     end.repaired = seen.repaired.map(|(repaired, original)| (Value::Object(repaired), Value::Object(original)));
     end

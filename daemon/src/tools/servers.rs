@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use ropewalk_protocol::{BranchId, ProjectId, RunId, ThreadId, ToolState, Unattended};
+use serde_json::{Map, Value};
 
-use super::{CallFailure, SourceCall, SourceResult, ToolSpec};
+use super::{CallFailure, SourceCall, SourceResult, Stakes, ToolSpec};
 
 /// Where a run stands: what a session with a server may be bound to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -104,4 +105,14 @@ pub trait Servers: Send + Sync {
         call: SourceCall,
         signs: Signs,
     ) -> BoxFuture<'a, Result<SourceResult, CallFailure>>;
+
+    /// What a call would change of what runs may do. Only the daemon's own tools can.
+    fn stakes<'a>(
+        &'a self,
+        _place: &'a Place,
+        _tool: &'a ToolSpec,
+        _arguments: &'a Map<String, Value>,
+    ) -> BoxFuture<'a, Option<Stakes>> {
+        Box::pin(std::future::ready(None))
+    }
 }

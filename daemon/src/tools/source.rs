@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
-use ropewalk_protocol::{CallId, Part, Severity};
+use ropewalk_protocol::{CallId, Change, Part, Severity};
 use serde_json::{Map, Value};
 
 use super::{CallFailure, ToolSpec, path::Walked};
@@ -45,10 +45,25 @@ pub struct SourceResult {
     pub call_ms: Option<u64>,
 }
 
+/// What a call would change of what runs may do, or of a document as a whole.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stakes {
+    /// What it would change, as a person is shown it.
+    pub change: Change,
+    /// Whether runs could do more after it than before. Such a call is a person's to allow, each time, whatever the rules
+    /// say (APP-141); what they deny stays denied.
+    pub widens: bool,
+}
+
 /// Where tools live.
 pub trait ToolSource: Send + Sync {
     /// Makes a call. Dropping the future takes it back as far as the source can.
     ///
     /// The inner error is a call that could not be made or brought nothing back.
     fn call(&self, call: SourceCall) -> BoxFuture<'_, Result<SourceResult, CallFailure>>;
+
+    /// What a call would change of what runs may do. Nothing for most tools.
+    fn stakes<'a>(&'a self, _tool: &'a ToolSpec, _arguments: &'a Map<String, Value>) -> BoxFuture<'a, Option<Stakes>> {
+        Box::pin(std::future::ready(None))
+    }
 }

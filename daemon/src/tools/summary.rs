@@ -1,6 +1,7 @@
 //! One line that says what a call is about, the same for the approval's prompt and for the item.
 
-use ropewalk_protocol::SourceKind;
+use ropewalk_protocol::{Severity, SourceKind};
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::ToolSpec;
@@ -37,6 +38,17 @@ pub fn result_summary(tool: &ToolSpec, meta: Option<&Value>) -> Option<String> {
     let mut line = Line { text: String::new(), characters: 0, full: false };
     line.add(told);
     Some(line.text).filter(|text| !text.is_empty())
+}
+
+/// In the metadata of a result of an App tool: how much attention it deserves, in a word of the wire.
+pub const RESULT_SEVERITY: &str = "dev.ropewalk/severity";
+
+/// How much attention an App tool says that its call deserves, which may be less than a failure does: a conflict is what the
+/// model goes on from (APP-205). Of any other source it is only data.
+#[must_use]
+pub fn result_severity(tool: &ToolSpec, meta: Option<&Value>) -> Option<Severity> {
+    let told = meta?.get(RESULT_SEVERITY).filter(|_| tool.source_kind == SourceKind::App)?;
+    Severity::deserialize(told).ok()
 }
 
 struct Line {

@@ -259,7 +259,8 @@ async fn agent_app_read(daemon: Piped) -> String {
 }
 
 async fn agent_app_memory(daemon: Piped) -> String {
-    let create = json!({"operation": "Create", "scope": "User", "kind": "Fact", "title": "t", "body": "b"});
+    let create =
+        json!({"operation": "Create", "operationId": "op", "scope": "User", "kind": "Fact", "title": "t", "body": "b"});
     agent(daemon, &[], &format!("app_memory {create}")).await
 }
 
@@ -267,7 +268,8 @@ async fn agent_app_instructions(daemon: Piped) -> String {
     let mut bot = bot(&daemon).await;
     bot.call("policy/set", json!({"level": "global", "source": "app", "decision": "allow"})).await;
     let thread = bot.start(&[]).await;
-    call_outcome(&mut bot, &thread, "app_instructions {\"text\":\"x\",\"expectedRevision\":1}").await
+    call_outcome(&mut bot, &thread, "app_instructions {\"text\":\"x\",\"expectedRevision\":1,\"operationId\":\"op\"}")
+        .await
 }
 
 async fn agent_app_navigate(daemon: Piped) -> String {
@@ -297,7 +299,18 @@ async fn agent_security(daemon: Piped) -> String {
     let names: Vec<&str> = tools["items"].as_array().unwrap().iter().filter_map(|tool| tool["name"].as_str()).collect();
     for name in names {
         assert!(
-            ["app_instructions", "app_memory", "app_navigate", "app_read", "ask_user"].contains(&name),
+            [
+                "app_instructions",
+                "app_memory",
+                "app_navigate",
+                "app_projects",
+                "app_read",
+                "app_runs",
+                "app_security",
+                "app_threads",
+                "ask_user",
+            ]
+            .contains(&name),
             "what {name} may do belongs into docs/authority.md"
         );
     }

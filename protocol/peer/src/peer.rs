@@ -61,6 +61,15 @@ impl Peer {
         (Self(Arc::new(inner)), queue)
     }
 
+    /// A connection that is over: whatever is sent on it is lost, and every call fails as closed.
+    #[must_use]
+    pub fn of_nobody() -> Self {
+        let (peer, _) = Self::new(Options::default());
+        peer.end();
+        peer.ended();
+        peer
+    }
+
     /// Calls a method and reads its result.
     ///
     /// # Errors

@@ -15,6 +15,7 @@ mod policies;
 mod projects;
 mod queue;
 mod runs;
+mod security;
 mod servers;
 mod threads;
 
@@ -36,6 +37,7 @@ pub use policies::*;
 pub use projects::*;
 pub use queue::*;
 pub use runs::*;
+pub use security::*;
 pub use servers::*;
 pub use threads::*;
 

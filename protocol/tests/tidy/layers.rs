@@ -41,7 +41,7 @@ const ROOMS: &[(&str, &[&str])] = &[
         ],
     ),
     ("methods", &["catalogue", "clock", "daemon", "domain", "engine", "models", "page", "peer", "tools"]),
-    ("dispatch", &["clock", "daemon", "engine", "methods", "peer", "store"]),
+    ("dispatch", &["app", "clock", "daemon", "engine", "methods", "peer", "store", "tools"]),
     ("connection", &["clock", "daemon", "dispatch", "engine", "peer"]),
     ("server", &["clock", "connection", "daemon", "dispatch", "store"]),
     (

@@ -20,6 +20,8 @@ impl Projects {
         update = ProjectUpdate;
         /// The project of a directory, made with a read and write grant on it if there is none yet.
         ensure = ProjectEnsure;
+        /// Replaces the grants and the rules of a project, all of them at once, or says what would change.
+        replace_security = SecurityReplace;
         /// Deletes a project with its threads, grants and rules, or says what would go with it.
         delete = ProjectDelete;
     }

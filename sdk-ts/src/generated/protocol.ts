@@ -2775,6 +2775,64 @@ export interface SecretSetParams {
   /** The endpoint's revision this change is based on. */
   expectedRevision?: number;
 }
+/** A grant of the document. */
+export interface SecurityGrant {
+  /** An existing directory, absolute. */
+  path: string;
+  /** What is allowed beneath it; not empty. */
+  capabilities: Capability[];
+  /** Its name; unless given, the one it has, and for a new one the last part of the path. */
+  name?: string;
+}
+/** Parameters of `project/security/replace`. */
+export interface SecurityReplaceParams {
+  /** The project. */
+  projectId: ProjectId;
+  /** All grants it has from now on, each directory once. */
+  grants: SecurityGrant[];
+  /** All rules of its own it has from now on. */
+  policies: SecurityRule[];
+  /** Whether it is only said what would change; not, unless this is true. */
+  dryRun?: boolean;
+  /** Makes a repeat recognisable. */
+  operationId?: OperationId;
+  /** The project's revision the document was made from. */
+  expectedRevision: number;
+}
+/** A rule of the document, as `policy/set` takes it. Exactly one of `tool` and `source` is given. */
+export interface SecurityRule {
+  /** The tool it is about. */
+  tool?: PolicyTool;
+  /** The source it is about. */
+  source?: string;
+  /** Whose calls it is about; all, unless given. */
+  principal?: PolicyPrincipal;
+  /** The account it is about; all, unless given. */
+  connection?: string;
+  /** What it says. */
+  decision: PolicyDecision;
+  /** How long a call may be silent, 1,000 to 3,600,000 ms; as without the rule, unless given. */
+  timeoutMs?: number;
+  /** How many calls one run may make, 1 to 65,535. */
+  maxCallsPerRun?: number;
+  /** When it stops to hold. */
+  expiresAt?: string;
+}
+/** The answer to `project/security/replace`. */
+export interface SecurityReplaced {
+  /** The project with its grants and rules, after the change or as they would be. */
+  project: Project;
+  /** Whether it was done. */
+  applied: boolean;
+  /** Whether it was only said what would change. */
+  dryRun: boolean;
+  /** What changed or would change, in a sentence. */
+  effect: string;
+  /** What whoever granted a directory should know, as sentences. */
+  warning?: string;
+  /** Whether this is the stored answer of an operation that was asked for before. */
+  replayed: boolean;
+}
 /** A server whose tools runs can call: one of the two that are part of the daemon, or one the owner added. */
 export interface Server {
   /** Its id: `app`, `files`, or one of an added server. Rules and bindings of projects name it. */
@@ -3437,6 +3495,8 @@ export interface DaemonMethods {
   "policy/remove": { params: PolicyRemoveParams; result: Removed };
   /** The rules, in the order of their ids. */
   "policy/list": { params: PolicyListParams; result: PolicyPage };
+  /** Replace the grants and the rules of a project, all of them at once: what is not named is taken back. For one grant or one rule there are `grant/add` and `policy/set`, which leave the others as they are. */
+  "project/security/replace": { params: SecurityReplaceParams; result: SecurityReplaced };
   /** Start a thread, declare tools for it and subscribe to it. */
   "thread/start": { params: ThreadStartParams; result: ThreadStarted };
   /** Attach to a thread: its snapshot, or what came after an event; then live events and open interactions. */
@@ -3605,7 +3665,7 @@ export type Notifications = DaemonNotifications & ClientNotifications;
 export const protocolVersion = 1 as const;
 
 /** The digest of the bundle these types were made from: what a daemon of the same version answers in its handshake. */
-export const schemaHash = "ce86a843e40b1c96afb5400a62ab2413556984c2babfaa7cb1687ecbf377d104" as const;
+export const schemaHash = "732933041f4a6b05a543b464ce28ac9ed8a22924e0bf59b8840d5a4587f6961f" as const;
 
 /** The kinds of errors and their JSON-RPC codes. */
 export const errorCodes = {
@@ -3679,6 +3739,7 @@ export const daemonMethods = [
   "policy/set",
   "policy/remove",
   "policy/list",
+  "project/security/replace",
   "thread/start",
   "thread/resume",
   "thread/read",
@@ -3753,6 +3814,7 @@ export const mutatingMethods = [
   "grant/remove",
   "policy/set",
   "policy/remove",
+  "project/security/replace",
   "thread/start",
   "thread/resume",
   "thread/update",

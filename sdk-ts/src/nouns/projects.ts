@@ -34,6 +34,14 @@ export class Projects {
     return this.#ask("project/ensure", params, options);
   }
 
+  /** Replaces the grants and the rules of a project, all of them at once, or says what would change. */
+  replaceSecurity(
+    params: Params<"project/security/replace">,
+    options?: CallOptions,
+  ): Answer<"project/security/replace"> {
+    return this.#ask("project/security/replace", params, options);
+  }
+
   /** Deletes a project with its threads, grants and rules, or says what would go with it. */
   delete(params: Params<"project/delete">, options?: CallOptions): Answer<"project/delete"> {
     return this.#ask("project/delete", params, options);

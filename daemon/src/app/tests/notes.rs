@@ -4,9 +4,7 @@ use std::sync::Arc;
 
 use futures::future::{BoxFuture, FutureExt as _, ready};
 use ropewalk_protocol::{
-    BranchId, ContextLayer, ContextLayerName, EntryId, Instructions, InstructionsChanged, InstructionsReplaceParams,
-    MemoryChanged, MemoryCreateParams, MemoryDeleteParams, MemoryEntry, MemoryUpdateParams, ProjectId, Removed,
-    RpcError, ThreadId,
+    BranchId, ContextLayer, ContextLayerName, EntryId, Instructions, MemoryEntry, ProjectId, RpcError, ThreadId,
 };
 use serde_json::json;
 
@@ -33,33 +31,6 @@ impl Notes for World {
         let names = [ContextLayerName::ProjectInstructions, ContextLayerName::WorkspaceFiles];
         let layer = |name| ContextLayer { name, text: "LAYER".into(), tokens: 7, budget_tokens: 9, cut: true };
         ready(Ok(names.map(layer).into())).boxed()
-    }
-
-    fn create_entry<'a>(
-        &'a self,
-        _: &'a ThreadId,
-        _: MemoryCreateParams,
-    ) -> BoxFuture<'a, Result<MemoryChanged, RpcError>> {
-        unreachable!("the world of these tests is only read; what is written is tried on a daemon")
-    }
-
-    fn update_entry<'a>(
-        &'a self,
-        _: &'a ThreadId,
-        _: MemoryUpdateParams,
-    ) -> BoxFuture<'a, Result<MemoryChanged, RpcError>> {
-        unreachable!("the world of these tests is only read; what is written is tried on a daemon")
-    }
-
-    fn delete_entry(&self, _: MemoryDeleteParams) -> BoxFuture<'_, Result<Removed, RpcError>> {
-        unreachable!("the world of these tests is only read; what is written is tried on a daemon")
-    }
-
-    fn replace_instructions(
-        &self,
-        _: InstructionsReplaceParams,
-    ) -> BoxFuture<'_, Result<InstructionsChanged, RpcError>> {
-        unreachable!("the world of these tests is only read; what is written is tried on a daemon")
     }
 }
 

@@ -13,6 +13,11 @@ async fn listed() -> Vec<Value> {
     tools.iter().map(|tool| serde_json::to_value(tool).unwrap()).collect()
 }
 
+/// A tool of the list.
+fn named<'a>(tools: &'a [Value], name: &str) -> &'a Value {
+    tools.iter().find(|tool| tool["name"] == name).unwrap()
+}
+
 fn validator(schema: &Value) -> Validator {
     jsonschema::validator_for(schema).unwrap()
 }
@@ -21,12 +26,23 @@ fn validator(schema: &Value) -> Validator {
 async fn app_6_the_tools_are_listed_as_any_servers_are() {
     let tools = listed().await;
     let names: Vec<&Value> = tools.iter().map(|tool| &tool["name"]).collect();
-    assert_eq!(names, ["app_instructions", "app_memory", "app_navigate", "app_read"]);
+    let expected = [
+        "app_instructions",
+        "app_memory",
+        "app_navigate",
+        "app_projects",
+        "app_read",
+        "app_runs",
+        "app_security",
+        "app_threads",
+    ];
+    assert_eq!(names, expected);
     let read_only =
         json!({"readOnlyHint": true, "destructiveHint": false, "idempotentHint": true, "openWorldHint": false});
     let shows =
         json!({"readOnlyHint": false, "destructiveHint": false, "idempotentHint": true, "openWorldHint": false});
-    assert_eq!((&tools[2]["annotations"], &tools[3]["annotations"]), (&shows, &read_only));
+    let annotations = |name: &str| &named(&tools, name)["annotations"];
+    assert_eq!((annotations("app_navigate"), annotations("app_read")), (&shows, &read_only));
     for tool in &tools {
         assert!(tool["title"].is_string() && tool["description"].as_str().unwrap().chars().count() <= 2_048);
         assert!(!tool["inputSchema"].to_string().contains("$ref"), "a schema is whole in itself");
@@ -36,7 +52,7 @@ async fn app_6_the_tools_are_listed_as_any_servers_are() {
 #[tokio::test]
 async fn app_10_an_enumeration_is_a_list_of_words_and_what_has_a_default_is_optional() {
     let tools = listed().await;
-    let schema = &tools[3]["inputSchema"];
+    let schema = &named(&tools, "app_read")["inputSchema"];
     let resource = &schema["properties"]["resource"];
     assert_eq!(
         (&resource["type"], &resource["enum"]),
@@ -45,14 +61,14 @@ async fn app_10_an_enumeration_is_a_list_of_words_and_what_has_a_default_is_opti
     assert_eq!(schema["required"], json!(["resource"]));
     assert_eq!(schema["properties"]["limit"]["default"], 100);
     assert_eq!(schema["additionalProperties"], false);
-    assert_eq!(tools[2]["inputSchema"].get("required"), None);
+    assert_eq!(named(&tools, "app_navigate")["inputSchema"].get("required"), None);
 }
 
 #[tokio::test]
 async fn app_10_every_listed_value_is_accepted_and_every_optional_parameter_may_be_left_out() {
     let client = World::new().client().await;
     let tools = listed().await;
-    let schema = &tools[3]["inputSchema"];
+    let schema = &named(&tools, "app_read")["inputSchema"];
     for resource in schema["properties"]["resource"]["enum"].as_array().unwrap() {
         client.page(json!({"resource": resource})).await;
     }
@@ -73,7 +89,10 @@ async fn app_7_every_answer_fits_the_schema_of_its_tool_and_is_the_models_text_t
     world.says("t1", "b2", "two");
     let client = world.client().await;
     let tools = listed().await;
-    let (navigate, read) = (validator(&tools[2]["outputSchema"]), validator(&tools[3]["outputSchema"]));
+    let (navigate, read) = (
+        validator(&named(&tools, "app_navigate")["outputSchema"]),
+        validator(&named(&tools, "app_read")["outputSchema"]),
+    );
     let reads = ["Projects", "Project", "Threads", "Thread", "Messages", "Memory", "Instructions"]
         .map(|resource| json!({"resource": resource}));
     let paged = json!({"resource": "Messages", "limit": 1});
@@ -95,8 +114,7 @@ fn app_19_every_app_tool_asks_by_default() {
         assert!(!spec.default.exempt_from_asking && spec.default.silence_ms == 600_000);
     }
     let names: Vec<&str> = specs().iter().map(|spec| spec.flat_name.as_str()).collect();
-    assert_eq!(
-        names,
-        ["mcp_app__app_instructions", "mcp_app__app_memory", "mcp_app__app_navigate", "mcp_app__app_read"]
-    );
+    let expected = ["instructions", "memory", "navigate", "projects", "read", "runs", "security", "threads"]
+        .map(|name| format!("mcp_app__app_{name}"));
+    assert_eq!(names, expected);
 }

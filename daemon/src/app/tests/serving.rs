@@ -37,7 +37,7 @@ async fn a_call_that_is_taken_back_ends_and_holds_up_no_other() {
 async fn an_unknown_tool_is_refused_with_those_there_are() {
     let client = World::new().client().await;
     let error = client.error("app_write", json!({})).await;
-    assert!(error.contains("app_write") && error.contains("app_navigate, app_read"), "{error}");
+    assert!(error.contains("app_write") && error.contains("app_navigate, app_projects, app_read"), "{error}");
 }
 
 #[tokio::test]
@@ -65,11 +65,14 @@ async fn bytes_that_are_no_protocol_end_nothing_but_their_own_server() {
         run_id: "r2".into(),
         unattended: ropewalk_protocol::Unattended::Decline,
     };
-    let mut pipe = crate::app::AppServer::new(place.clone(), client.world.clone(), client.world.clone()).begin();
+    let mut pipe =
+        crate::app::AppServer::new(place.clone(), client.world.clone(), client.world.clone(), client.world.clone())
+            .begin();
     pipe.write_all(b"no protocol\n\xff\xfe\n{}\n").await.unwrap();
     pipe.shutdown().await.unwrap();
     let mut rest = Vec::new();
     soon(pipe.read_to_end(&mut rest)).await.unwrap();
-    let fresh = crate::app::AppServer::new(place, client.world.clone(), client.world.clone()).begin();
+    let fresh =
+        crate::app::AppServer::new(place, client.world.clone(), client.world.clone(), client.world.clone()).begin();
     soon(().serve(fresh)).await.unwrap();
 }

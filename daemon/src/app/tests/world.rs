@@ -1,7 +1,7 @@
 //! A small daemon of documents, and a stock client of its App tools.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, VecDeque},
     sync::{Arc, Mutex},
     time::Duration,
 };
@@ -19,7 +19,7 @@ use ropewalk_protocol::{
 use serde_json::{Value, json};
 
 use crate::{
-    app::{AppServer, Chain, Reader, Windows},
+    app::{AppServer, Asked, Chain, Reader, Windows, Writer},
     tools::servers::Place,
 };
 
@@ -45,6 +45,9 @@ pub(super) struct World {
     pub(super) unattended: bool,
     pub(super) windows: u64,
     pub(super) shown: Mutex<Vec<NavigateParams>>,
+    /// What was asked for, in order, and what is answered to it.
+    pub(super) asked: Mutex<Vec<Asked>>,
+    pub(super) answers: Mutex<VecDeque<Result<Value, RpcError>>>,
 }
 
 /// Reading this thread panics, and reading the other one never ends.
@@ -101,7 +104,7 @@ impl World {
             run_id: "r1".into(),
             unattended: Unattended::Decline,
         };
-        let pipe = AppServer::new(place, world.clone(), world.clone()).begin();
+        let pipe = AppServer::new(place, world.clone(), world.clone(), world.clone()).begin();
         Client { running: soon(().serve(pipe)).await.unwrap(), world }
     }
 }
@@ -148,6 +151,14 @@ impl Reader for World {
         let rest = left.saturating_sub(limit);
         let messages = messages[rest..left].iter().rev().cloned().collect();
         ready(Ok(Chain { messages, next: (rest > 0).then(|| rest.to_string()) })).boxed()
+    }
+}
+
+impl Writer for World {
+    fn ask(&self, asked: Asked) -> BoxFuture<'_, Result<Value, RpcError>> {
+        self.asked.lock().unwrap().push(asked.clone());
+        let answer = self.answers.lock().unwrap().pop_front().unwrap_or_else(|| Ok(json!({})));
+        ready(answer).boxed()
     }
 }
 

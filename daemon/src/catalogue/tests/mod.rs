@@ -10,6 +10,7 @@ mod policies;
 mod projects;
 mod reviewing_again;
 mod secrets;
+mod security;
 mod servers;
 mod settings;
 mod sources;

@@ -3,8 +3,9 @@
 use std::{collections::BTreeMap, sync::atomic::Ordering};
 
 use ropewalk_protocol::{
-    PolicyListParams, PolicyOrigin, PolicySetParams, ProjectUpdateParams, Server, ServerAddParams, ServerCounts,
-    ServerId, ServerRemoveParams, ServerReviewSubmitParams, ServerState, ServerUpdateParams, SignIn, Transport,
+    DataKind, PolicyListParams, PolicyOrigin, PolicySetParams, ProjectUpdateParams, Server, ServerAddParams,
+    ServerCounts, ServerId, ServerRemoveParams, ServerReviewSubmitParams, ServerState, ServerUpdateParams, SignIn,
+    Transport,
 };
 use serde_json::{Value, json};
 
@@ -361,6 +362,6 @@ async fn a_change_of_a_server_names_its_revision_and_tells_lists_of_servers() {
     assert!(matches!(stale, Refusal::Conflict { current_revision: Some(1), .. }));
     assert_eq!(world.update(&id, json!({"trusted": true, "expectedRevision": 1})).await.unwrap().revision, 2);
     let told = changes.try_recv().unwrap();
-    assert_eq!((told.kinds, told.ids), (vec![ropewalk_protocol::DataKind::Server], vec![id.to_string()]));
+    assert_eq!((told.kinds, told.ids), (vec![DataKind::Tool, DataKind::Server], vec![id.to_string()]));
     assert_eq!(world.update(&id, json!({"trusted": true})).await.unwrap().revision, 2, "the same again is no change");
 }

@@ -7,20 +7,24 @@ use std::sync::{Arc, OnceLock, Weak};
 
 use futures::future::BoxFuture;
 use ropewalk_protocol::{
-    BranchId, ErrorDetail, NavigateParams, Project, ProjectId, RpcError, Thread, ThreadId, ThreadSort, ToolState,
+    BranchId, Endpoint, EndpointId, ErrorDetail, NavigateParams, Policy, PolicyId, PolicySetParams, Project, ProjectId,
+    RpcError, ServerId, Settings, Thread, ThreadId, ThreadSort, ToolState,
 };
+use serde_json::{Map, Value};
 
 use super::ServerBook;
 use crate::{
-    app::{AppServer, Chain, Reader, SOURCE, SOURCE_NAME, Windows, specs},
+    app::{AppServer, Chain, Reader, SOURCE, SOURCE_NAME, Standing, Windows, Writer, specs, stakes},
     catalogue::Catalogue,
-    daemon::OperationJournal,
     domain::Link,
     engine::{Engine, ThreadHandle, lookup},
     page::PageError,
     peer::Clients,
     sessions::{How, Launch, Listing},
-    tools::servers::{Place, ServerTool},
+    tools::{
+        Stakes, ToolSpec,
+        servers::{Place, ServerTool},
+    },
 };
 
 /// The version of the protocol the server speaks: with it nobody has to be asked.
@@ -32,14 +36,21 @@ const START_MS: u64 = 10_000;
 /// The App tools as a source.
 pub struct AppBook {
     surroundings: Arc<Surroundings>,
+    writer: OnceLock<Arc<dyn Writer>>,
 }
 
 impl AppBook {
-    /// The App tools of the daemon with these documents, operations and clients.
+    /// The App tools of the daemon with these documents and clients.
     #[must_use]
-    pub fn new(catalogue: Arc<Catalogue>, journal: OperationJournal, clients: Arc<Clients>) -> Arc<Self> {
-        let surroundings = Surroundings { catalogue, journal, clients, engine: OnceLock::new() };
-        Arc::new(Self { surroundings: Arc::new(surroundings) })
+    pub fn new(catalogue: Arc<Catalogue>, clients: Arc<Clients>) -> Arc<Self> {
+        let surroundings = Surroundings { catalogue, clients, engine: OnceLock::new() };
+        Arc::new(Self { surroundings: Arc::new(surroundings), writer: OnceLock::new() })
+    }
+
+    /// How they change anything. Only the first word counts.
+    pub fn write_through(&self, writer: Arc<dyn Writer>) {
+        // There is one table of methods in a daemon.
+        let _ = self.writer.set(writer);
     }
 
     /// Whose threads they read. Only the first word counts.
@@ -69,6 +80,7 @@ impl ServerBook for AppBook {
     /// One session a branch, begun anew for each of its runs: no run is ever served as another.
     fn launch(&self, _: &str, place: &Place) -> Option<Launch> {
         let (place, surroundings) = (place.clone(), self.surroundings.clone());
+        let writer = self.writer.get()?.clone();
         Some(Launch {
             key: format!("{SOURCE}:{}", place.branch_id),
             name: SOURCE_NAME.to_owned(),
@@ -76,13 +88,22 @@ impl ServerBook for AppBook {
             version: Some(VERSION.to_owned()),
             start_timeout_ms: START_MS,
             how: How::InProcess(Arc::new(move || {
-                AppServer::new(place.clone(), surroundings.clone(), surroundings.clone()).begin()
+                AppServer::new(place.clone(), surroundings.clone(), surroundings.clone(), writer.clone()).begin()
             })),
         })
     }
 
     fn shared_key(&self, _: &str, _: &ProjectId) -> Option<String> {
         None
+    }
+
+    fn stakes<'a>(
+        &'a self,
+        place: &'a Place,
+        tool: &'a ToolSpec,
+        arguments: &'a Map<String, Value>,
+    ) -> BoxFuture<'a, Option<Stakes>> {
+        Box::pin(std::future::ready(stakes(place, &tool.name, arguments, &*self.surroundings)))
     }
 
     fn opens_at_a_call(&self, _: &str) -> bool {
@@ -93,7 +114,6 @@ impl ServerBook for AppBook {
 /// The daemon, as the App tools know it.
 pub(super) struct Surroundings {
     pub(super) catalogue: Arc<Catalogue>,
-    pub(super) journal: OperationJournal,
     clients: Arc<Clients>,
     engine: OnceLock<Weak<Engine>>,
 }
@@ -154,6 +174,32 @@ impl Reader for Surroundings {
             let (page, next) = self.handle(thread_id)?.messages(branch_id.clone(), from, limit).await?;
             Ok(Chain { messages: page.items, next: next.map(|link| link.key()) })
         })
+    }
+}
+
+impl Standing for Surroundings {
+    fn project_of(&self, id: &ProjectId) -> Option<Project> {
+        self.catalogue.read_project(id).ok()
+    }
+
+    fn policy(&self, id: &PolicyId) -> Option<Policy> {
+        self.catalogue.snapshot().policies.get(id).map(|policy| (**policy).clone())
+    }
+
+    fn policy_replaced_by(&self, params: &PolicySetParams) -> Option<Policy> {
+        self.catalogue.snapshot().replaced_by(params).map(|policy| (**policy).clone())
+    }
+
+    fn settings_now(&self) -> Settings {
+        (*self.catalogue.snapshot().settings).clone()
+    }
+
+    fn endpoint(&self, id: &EndpointId) -> Option<Endpoint> {
+        self.catalogue.snapshot().endpoints.get(id).map(|endpoint| (**endpoint).clone())
+    }
+
+    fn is_server_on(&self, id: &ServerId) -> Option<bool> {
+        self.catalogue.snapshot().servers.get(id).map(|server| server.enabled)
     }
 }
 

@@ -2,11 +2,16 @@
 
 use std::path::Path;
 
+use futures::future::BoxFuture;
 use ropewalk_protocol::ProjectId;
+use serde_json::{Map, Value};
 
 use crate::{
     sessions::{Launch, Listing},
-    tools::servers::{Place, ServerTool},
+    tools::{
+        Stakes, ToolSpec,
+        servers::{Place, ServerTool},
+    },
 };
 
 /// The servers of a daemon, as their owner and the daemon itself know them. Nothing here waits.
@@ -29,6 +34,16 @@ pub trait ServerBook: Send + Sync {
     /// Whether a source is ready as soon as it is called, so that no step has to open it before.
     fn opens_at_a_call(&self, _source: &str) -> bool {
         false
+    }
+
+    /// What a call from here would change of what runs may do. Only the daemon's own tools can.
+    fn stakes<'a>(
+        &'a self,
+        _place: &'a Place,
+        _tool: &'a ToolSpec,
+        _arguments: &'a Map<String, Value>,
+    ) -> BoxFuture<'a, Option<Stakes>> {
+        Box::pin(std::future::ready(None))
     }
 
     /// A step of a run begins: what its calls are made under is settled now.

@@ -2,12 +2,17 @@
 
 use std::{path::Path, sync::Arc};
 
+use futures::future::BoxFuture;
 use ropewalk_protocol::ProjectId;
+use serde_json::{Map, Value};
 
 use super::ServerBook;
 use crate::{
     sessions::{Launch, Listing},
-    tools::servers::{Place, ServerTool},
+    tools::{
+        Stakes, ToolSpec,
+        servers::{Place, ServerTool},
+    },
 };
 
 /// Several books read as one.
@@ -48,6 +53,18 @@ impl ServerBook for Books {
 
     fn opens_at_a_call(&self, source: &str) -> bool {
         self.with(source).is_some_and(|book| book.opens_at_a_call(source))
+    }
+
+    fn stakes<'a>(
+        &'a self,
+        place: &'a Place,
+        tool: &'a ToolSpec,
+        arguments: &'a Map<String, Value>,
+    ) -> BoxFuture<'a, Option<Stakes>> {
+        match self.with(&tool.source) {
+            Some(book) => book.stakes(place, tool, arguments),
+            None => Box::pin(std::future::ready(None)),
+        }
     }
 
     fn step_begins(&self, place: &Place) {

@@ -17,6 +17,7 @@ use std::{
 
 use futures::future::BoxFuture;
 use ropewalk_protocol::{DataKind, ProjectId, ToolState};
+use serde_json::{Map, Value};
 
 pub use self::{
     app::AppBook,
@@ -29,7 +30,7 @@ use crate::{
     engine::Engine,
     sessions::{ChildSetup, Launch, Listing, Outgoing, Session, Sessions, Standing, Status, results},
     tools::{
-        CallFailure, SourceCall, SourceResult,
+        CallFailure, SourceCall, SourceResult, Stakes, ToolSpec,
         schema::SchemaCache,
         servers::{Missing, Place, ServerTool, Servers, Signs},
     },
@@ -139,7 +140,8 @@ impl ServerHub {
         let Some(source) = self.sources().get(key).cloned() else { return };
         self.keep_listing(&source, key);
         let Some(engine) = self.engine.get().and_then(Weak::upgrade) else { return };
-        (engine.shared().changes)(DataKind::Server, &source);
+        (engine.shared().changes)(DataKind::Server, &source, None);
+        (engine.shared().changes)(DataKind::Tool, &source, None);
         tokio::spawn(async move { engine.servers_changed().await });
     }
 
@@ -274,6 +276,16 @@ impl Servers for ServerHub {
         signs: Signs,
     ) -> BoxFuture<'a, Result<SourceResult, CallFailure>> {
         Box::pin(self.make(place, call, signs))
+    }
+
+    fn stakes<'a>(
+        &'a self,
+        place: &'a Place,
+        tool: &'a ToolSpec,
+        arguments: &'a Map<String, Value>,
+    ) -> BoxFuture<'a, Option<Stakes>> {
+        let book = self.book();
+        Box::pin(async move { book.stakes(place, tool, arguments).await })
     }
 }
 

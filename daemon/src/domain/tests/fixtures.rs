@@ -23,6 +23,7 @@ pub(super) fn submission(text: &str) -> Submission {
         asked_endpoint: None,
         unattended: Unattended::Decline,
         output_schema: None,
+        sender: None,
     }
 }
 
@@ -170,7 +171,7 @@ pub(super) fn told(text: &str) -> CallEnd {
 }
 
 pub(super) fn remark(text: &str, steers: Option<&RunId>) -> Remark {
-    Remark { branch_id: "th-1".into(), input: vec![Part::text(text)], steers: steers.cloned() }
+    Remark { branch_id: "th-1".into(), input: vec![Part::text(text)], steers: steers.cloned(), sender: None }
 }
 
 /// Messages that wait on the original branch, in order.

@@ -19,6 +19,8 @@ pub(super) fn changes(change: &Change<'_>) -> Vec<(DataKind, String)> {
         }
         Event::InteractionSettled { interaction_id, .. } => Some((DataKind::Interaction, interaction_id.to_string())),
         Event::ToolsChanged(_) => Some((DataKind::Tool, thread_id.to_string())),
+        // A message that no run answers: an aside on an idle branch.
+        Event::ItemCompleted { item } if item.run_id.is_none() => Some((DataKind::Thread, thread_id.to_string())),
         _ => None,
     };
     let is_about_reading = |fact: &Fact| matches!(fact, Fact::Read { .. } | Fact::Unseen { .. });

@@ -6,8 +6,8 @@ use std::{
 };
 
 use ropewalk_protocol::{
-    Capabilities, ClientRef, ErrorDetail, Policy, QueueView, RpcError, Seq, Snapshot, ThreadResumed, ToolsCause,
-    ToolsChanged, limits::PAGE_CHARACTERS,
+    Capabilities, ClientRef, DataKind, ErrorDetail, Policy, QueueView, RpcError, Seq, Snapshot, ThreadResumed,
+    ToolsCause, ToolsChanged, limits::PAGE_CHARACTERS,
 };
 
 use super::{
@@ -204,9 +204,11 @@ fn owner_left(turn: &mut Turn<'_>, client: &Arc<dyn AttachedClient>) {
     presence(turn, changed, ToolsCause::OwnerAway, &owner.client_name);
 }
 
-/// Coming and going of an owner is an event only while a run is under way (ruling 11).
+/// Coming and going of an owner is an event only while a run is under way; who shows lists is told always
+/// (ruling 11).
 fn presence(turn: &mut Turn<'_>, changed: Vec<String>, cause: ToolsCause, client_name: &str) {
     if turn.state().runs.is_empty() {
+        (turn.shared.changes)(DataKind::Tool, turn.thread.id(), None);
         return;
     }
     turn.change.tools_changed(ToolsChanged {

@@ -1,19 +1,21 @@
 //! Reading a thread: its header, its tools, its chain, its events and what is asked.
 
 use ropewalk_protocol::{
-    BranchId, Event, EventPage, Interaction, InteractionId, InteractionKind, InteractionState, MessagePage, RpcError,
-    Run, RunId, Seq, Thread, ThreadEvent, Tool, limits::PAGE_CHARACTERS,
+    BranchId, Event, EventPage, Interaction, InteractionBody, InteractionId, InteractionKind, InteractionState,
+    ItemBody, MessagePage, RpcError, Run, RunId, Seq, Thread, ThreadEvent, Tool, limits::PAGE_CHARACTERS,
 };
 
 use std::collections::BTreeMap;
 
 use bytes::{Bytes, BytesMut};
+use serde_json::Value;
 
 use super::{attach::check_after, offer::is_able};
 use crate::{
     domain::{Line, Link, OfferedAgain as _, ThreadState},
     engine::{ThreadHandle, Turn, bus::event_line, history, live::Live, run::toolbox, storage_error},
     store::LogName,
+    tools::veil::is_veiled,
 };
 
 impl ThreadHandle {
@@ -53,7 +55,7 @@ impl ThreadHandle {
     pub async fn open_interactions(&self) -> Result<Vec<Interaction>, RpcError> {
         self.look(|turn| {
             let open = turn.state().interactions.values();
-            Ok(open.map(|open| with_arguments(turn.live, open)).collect())
+            Ok(open.map(|open| with_arguments(turn.live, turn.state(), open)).collect())
         })
         .await
     }
@@ -221,13 +223,29 @@ pub fn effective_tools(turn: &Turn<'_>, schemas: bool) -> Vec<Tool> {
 }
 
 /// An open interaction as it is listed: its request with the arguments.
-fn with_arguments(live: &Live, open: &Interaction) -> Interaction {
+fn with_arguments(live: &Live, state: &ThreadState, open: &Interaction) -> Interaction {
     let mut shown = open.clone();
     if let Some(wait) = live.waits.get(&open.interaction_id) {
         shown.body = wait.body.clone();
         shown.offered_again(open.attempt);
+        // Secrets reach the client that carries the call out, and no list.
+        if let InteractionBody::ToolCall(request) = &mut shown.body
+            && let Some(veiled) = veiled_arguments(state, open)
+        {
+            request.arguments = Some(veiled);
+        }
     }
     shown
+}
+
+/// The arguments of an open call as its item shows them, where they had secrets.
+fn veiled_arguments(state: &ThreadState, open: &Interaction) -> Option<Value> {
+    let call = state.call(&open.run_id, &open.call_id)?;
+    let (_, item) = state.runs.get(&open.run_id)?.open_items.get(&call.call.item_id)?;
+    match &item.body {
+        ItemBody::ToolCall(item) if is_veiled(&item.arguments.to_string()) => Some(item.arguments.clone()),
+        _ => None,
+    }
 }
 
 /// A run under way as it is shown: who could answer what it waits for and until when are as of this moment (ruling 11).

@@ -6,6 +6,7 @@ use ropewalk_protocol::{
     ApprovalAnswer, BlobRef, By, ByKind, CallDecision, CallId, DecidedVia, Decision, Outcome, PolicyDecision,
     ProjectId, SourceKind, Unattended, limits,
 };
+use serde_json::{Map, Value};
 
 use super::{
     app_tools::AppSource,
@@ -20,11 +21,12 @@ use super::{
 use crate::{
     domain::Refusals,
     tools::{
-        CallFailure, Effective, Schema, ToolSource, ToolSpec, ask_user,
+        CallFailure, Effective, Schema, Stakes, ToolSource, ToolSpec, ask_user,
         mcp::without_patterns,
         path::{Ask, DENY, Desk, ModelToolCall, Refused},
         policy::{self, AGENT, RuleSet},
         tool_search::is_tool_search,
+        veil::is_veiled,
     },
 };
 
@@ -94,7 +96,9 @@ impl<'a> RunDesk<'a> {
 
     /// Whether nobody can tell any more what the call came to.
     pub fn is_lost(&self, call: &ModelToolCall) -> bool {
-        self.before.is_lost(self.toolbox().find(&call.name).as_deref())
+        // What its secrets were is not known any more, so that it cannot be made again.
+        let was_made = self.before.was_sent || self.before.was_begun;
+        was_made && is_veiled(&call.arguments) || self.before.is_lost(self.toolbox().find(&call.name).as_deref())
     }
 
     fn toolbox(&self) -> MutexGuard<'_, Toolbox> {
@@ -172,6 +176,13 @@ impl Desk for RunDesk<'_> {
         }
     }
 
+    async fn stakes(&self, tool: &ToolSpec, arguments: &Map<String, Value>) -> Option<Stakes> {
+        if self.before.is_decided {
+            return None;
+        }
+        self.source(tool).stakes(tool, arguments).await
+    }
+
     async fn approve(&self, ask: Ask<'_>) -> Result<CallDecision, Refused> {
         let (id, claim) = self.ask(&ask).await?;
         let answer: Option<ApprovalAnswer> =
@@ -182,7 +193,7 @@ impl Desk for RunDesk<'_> {
                 Ok(Self::decision("allow", DecidedVia::Policy, id, &claim, None))
             }
             (Outcome::Answered, Some(answer)) => {
-                self.remember(ask.tool, &answer, &claim.by).await?;
+                self.remember(&ask, &answer, &claim.by).await?;
                 Ok(Self::decision(word(answer.decision), DecidedVia::Person, id, &claim, answer.note))
             }
             (Outcome::Declined, None) if by_rule => Err(self.refused_by_rule(ask.tool, id, &claim)),

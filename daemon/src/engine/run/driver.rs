@@ -112,6 +112,7 @@ pub fn unfinished_calls(state: &ThreadState, run_id: &RunId) -> Vec<ModelToolCal
             call_id: call.call.call_id.clone(),
             name: call.call.name.clone(),
             arguments: call.call.raw_arguments.clone().unwrap_or(arguments),
+            veiled: None,
             index,
             total,
         }

@@ -24,8 +24,9 @@ const NAMED_CHARACTERS: usize = 80;
 
 /// What stands for a call with its result: a poll whose results differ is no repetition.
 pub fn digest_of(call: &ModelToolCall, end: &CallEnd) -> String {
-    let arguments = json::parse(&call.arguments, usize::MAX).map_or_else(
-        |_| Value::String(call.arguments.clone()),
+    let made_with = call.veiled.as_ref().unwrap_or(&call.arguments);
+    let arguments = json::parse(made_with, usize::MAX).map_or_else(
+        |_| Value::String(made_with.clone()),
         |mut arguments| {
             arguments.sort_all_objects();
             arguments
@@ -41,7 +42,8 @@ pub fn digest_of(call: &ModelToolCall, end: &CallEnd) -> String {
 pub fn described(calls: &[ModelToolCall]) -> String {
     let mut named: Vec<String> = Vec::new();
     for call in calls {
-        let name = format!("{} {}", call.name, call.arguments.trim());
+        let made_with = call.veiled.as_ref().unwrap_or(&call.arguments);
+        let name = format!("{} {}", call.name, made_with.trim());
         let name = first_characters(name.trim_end(), NAMED_CHARACTERS);
         if named.len() < NAMED_CALLS && !named.contains(&name) {
             named.push(name);

@@ -17,8 +17,8 @@ use super::{
 use crate::{
     domain::{Answered, AnsweredCall, World},
     engine::Turn,
-    models::{ANSWER_ARGUMENT_BYTES, ModelAnswer, ModelError},
-    tools::{arguments::parse_arguments, path::ModelToolCall, unknown_ref},
+    models::{ANSWER_ARGUMENT_BYTES, ModelAnswer, ModelError, ProviderParts},
+    tools::{arguments::parse_arguments, path::ModelToolCall, unknown_ref, veil::Secrets},
 };
 
 /// What a step came to.
@@ -72,8 +72,12 @@ async fn answered(
     }
     let lack = shortfalls.of(&answer, is_certain);
     let made = std::mem::take(&mut answer.calls);
-    let shown: Vec<_> = made.iter().map(|call| show_call(reporter, &texts.message_id, call, toolbox)).collect();
-    let calls = to_make(made, &shown);
+    let veiled: Vec<_> = made.iter().map(|call| toolbox.veil(&call.name, &call.arguments)).collect();
+    let calls = made.iter().zip(&veiled);
+    let shown: Vec<_> =
+        calls.map(|(call, veiled)| show_call(reporter, &texts.message_id, call, veiled.as_ref(), toolbox)).collect();
+    let provider_parts = without_secrets(answer.provider_parts, &veiled);
+    let calls = to_make(made, veiled, &shown);
     let (text, reasoning) = (answer.text.clone(), answer.reasoning);
     let said = Said { text: texts.text.clone(), reasoning: texts.reasoning.clone() };
     // A text that did not stream has no item yet.
@@ -84,7 +88,7 @@ async fn answered(
         reasoning: (!reasoning.is_empty()).then(|| (item(&said.reasoning), reasoning)),
         calls: shown,
         usage: answer.usage,
-        provider_parts: answer.provider_parts,
+        provider_parts,
         is_incomplete: lack == Some(Lack::EndOfText),
     };
     let store = move |turn: &mut Turn<'_>, run_id: &RunId| store_answer(turn, run_id, stored, &said);
@@ -138,34 +142,50 @@ fn store_answer(turn: &mut Turn<'_>, run_id: &RunId, answer: Answered, said: &Sa
 }
 
 /// The calls of an answer as they are worked off, beside what is shown of each.
-fn to_make(made: Vec<crate::models::ModelCall>, shown: &[(AnsweredCall, ToolCallItem)]) -> Vec<ModelToolCall> {
+fn to_make(
+    made: Vec<crate::models::ModelCall>,
+    veiled: Vec<Option<(String, Secrets)>>,
+    shown: &[(AnsweredCall, ToolCallItem)],
+) -> Vec<ModelToolCall> {
     let total = made.len() as u64;
-    let calls = made.into_iter().zip(shown).zip(1..);
+    let calls = made.into_iter().zip(veiled).zip(shown).zip(1..);
     calls
-        .map(|((call, (known, _)), index)| ModelToolCall {
+        .map(|(((call, veiled), (known, _)), index)| ModelToolCall {
             call_id: known.call_id.clone(),
             name: call.name,
             arguments: call.arguments,
+            veiled: veiled.map(|(arguments, _)| arguments),
             index,
             total,
         })
         .collect()
 }
 
+/// What goes back to a provider may repeat the arguments in its own words.
+fn without_secrets(parts: Option<ProviderParts>, veiled: &[Option<(String, Secrets)>]) -> Option<ProviderParts> {
+    let mut parts = parts?;
+    for (_, secrets) in veiled.iter().flatten() {
+        parts.parts.iter_mut().for_each(|part| secrets.scrub(part));
+    }
+    Some(parts)
+}
+
 fn show_call(
     reporter: &Reporter,
     message_id: &MessageId,
     call: &crate::models::ModelCall,
+    veiled: Option<&(String, Secrets)>,
     toolbox: &Toolbox,
 ) -> (AnsweredCall, ToolCallItem) {
     let shared = reporter.shared();
     let call_id: CallId = shared.next_id().into();
-    let parsed = parse_arguments(&call.arguments);
+    let arguments = veiled.map_or(&call.arguments, |(arguments, _)| arguments);
+    let parsed = parse_arguments(arguments);
     let known = AnsweredCall {
         call_id: call_id.clone(),
         item_id: shared.next_id().into(),
         name: call.name.clone(),
-        raw_arguments: parsed.is_err().then(|| call.arguments.clone()),
+        raw_arguments: parsed.is_err().then(|| arguments.clone()),
         message_id: shared.next_id().into(),
     };
     let tool = toolbox.find(&call.name).map_or_else(|| unknown_ref(&call.name), |spec| spec.to_ref());

@@ -22,6 +22,7 @@ use crate::{
         CallFailure, Effective, Seen, ToolSpec,
         policy::{AGENT, Asking, covers, effective},
         tool_search::is_tool_search,
+        veil::{Secrets, veil_text},
     },
 };
 
@@ -161,6 +162,15 @@ impl Toolbox {
     /// The tool of a model-facing name.
     pub fn find(&self, flat_name: &str) -> Option<Arc<ToolSpec>> {
         self.entries.iter().find(|entry| entry.spec.flat_name == flat_name).map(|entry| entry.spec.clone())
+    }
+
+    /// Takes the secrets out of the arguments of a call, as the model wrote them; none where it has none. Those of a name
+    /// that is no tool may be meant for any tool.
+    pub fn veil(&self, flat_name: &str, arguments: &str) -> Option<(String, Secrets)> {
+        if let Some(spec) = self.find(flat_name) {
+            return veil_text(arguments, &spec.input_schema);
+        }
+        self.entries.iter().find_map(|entry| veil_text(arguments, &entry.spec.input_schema))
     }
 
     /// The model-facing names, those of denied tools left out.

@@ -162,6 +162,7 @@ async fn a_job_that_panics_ends_itself_and_not_its_thread() {
                 asked_endpoint: None,
                 unattended: Default::default(),
                 output_schema: None,
+                sender: None,
             })
             .unwrap();
         panic!("a fault of ours")

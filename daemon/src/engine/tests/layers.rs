@@ -128,7 +128,7 @@ async fn while_all_tools_fit_there_is_nothing_to_search_for() {
     assert!(soon(thread.tools(false)).await.unwrap().iter().all(|tool| tool.flat_name != SEARCH));
     begin(&thread, "paint").await;
     let asked = life.asked().await;
-    assert_eq!(asked.request.tools.len(), 65, "all of the client's and five App tools");
+    assert_eq!(asked.request.tools.len(), 69, "all of the client's and nine App tools");
     asked.calls(&[(SEARCH, r#"{"query": "x"}"#)]);
     life.asked().await.ends("Done.");
     assert_eq!(call_ends(&thread).await, [json!(["failed", "unknown_tool", "none"])]);

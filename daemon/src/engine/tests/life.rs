@@ -207,6 +207,7 @@ pub(crate) fn request(thread: &ThreadHandle, text: &str, unattended: Unattended)
             asked_endpoint: None,
             unattended,
             output_schema: None,
+            sender: None,
         },
         operation: None,
     }

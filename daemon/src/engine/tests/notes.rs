@@ -6,8 +6,10 @@ use std::sync::{
 };
 
 use futures::future::BoxFuture;
-use ropewalk_protocol::{Annotations, Effect, Part, PolicyDecision, ProjectId, Severity, SourceKind, ToolState};
-use serde_json::json;
+use ropewalk_protocol::{
+    Annotations, Change, Effect, Part, PolicyDecision, ProjectId, Severity, SourceKind, ToolState,
+};
+use serde_json::{Map, Value, json};
 use tokio::sync::{
     Semaphore,
     mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
@@ -15,7 +17,7 @@ use tokio::sync::{
 
 use super::life::{Life, soon};
 use crate::tools::{
-    CallFailure, SourceCall, SourceDefault, SourceResult, ToolSpec,
+    CallFailure, SourceCall, SourceDefault, SourceResult, Stakes, ToolSpec,
     digest::tool_digest,
     servers::{Missing, Place, ServerTool, Servers, Signs},
 };
@@ -148,5 +150,17 @@ impl Servers for Server {
                 call_ms: None,
             })
         })
+    }
+
+    /// A call that names `widens` is about what runs may do.
+    fn stakes<'a>(
+        &'a self,
+        _: &'a Place,
+        _: &'a ToolSpec,
+        arguments: &'a Map<String, Value>,
+    ) -> BoxFuture<'a, Option<Stakes>> {
+        let change = Change { before: json!("closed"), after: json!("open") };
+        let stakes = arguments.get("widens").and_then(Value::as_bool).map(|widens| Stakes { change, widens });
+        Box::pin(async move { stakes })
     }
 }

@@ -17,7 +17,7 @@ const SECOND: Duration = Duration::from_secs(1);
 
 fn remark(thread: &ThreadHandle, text: &str, steers: Option<&RunId>) -> RemarkRequest {
     let (branch_id, input) = (thread.id().clone().into(), vec![Part::text(text)]);
-    RemarkRequest { remark: Remark { branch_id, input, steers: steers.cloned() }, operation: None }
+    RemarkRequest { remark: Remark { branch_id, input, steers: steers.cloned(), sender: None }, operation: None }
 }
 
 async fn aside(thread: &ThreadHandle, text: &str) -> SubmitState {

@@ -19,7 +19,7 @@ use crate::{
 const SECOND: Duration = Duration::from_secs(1);
 
 /// Sets a rule, as `policy/set` does.
-async fn set(life: &Life, params: Value) -> Policy {
+pub(super) async fn set(life: &Life, params: Value) -> Policy {
     let params = serde_json::from_value(params).unwrap();
     let set = life.daemon.catalogue.set_policy(Caller::default(), PolicyOrigin::Owner, params).await.unwrap();
     life.engine().rule_changed(&set.policy, Some("elsewhere".to_owned())).await;
@@ -40,7 +40,7 @@ fn of_thread(thread: &ThreadHandle, name: &str, decision: &str) -> Value {
 }
 
 /// The calls that are complete, as the wire shows them.
-async fn calls(thread: &ThreadHandle) -> Vec<Value> {
+pub(super) async fn calls(thread: &ThreadHandle) -> Vec<Value> {
     let items = completed(thread).await.into_iter().filter(|item| matches!(item.body, ItemBody::ToolCall(_)));
     items.map(|item| serde_json::to_value(item).unwrap()).collect()
 }

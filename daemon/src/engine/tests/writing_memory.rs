@@ -13,11 +13,21 @@ use super::{
     life::{Life, begin, call_ends, soon},
     model::Asked,
 };
-use crate::catalogue::{Caller, Catalogue, MemoryWriter};
+use crate::{
+    catalogue::{Caller, Catalogue, MemoryWriter},
+    dispatch::Host as _,
+};
 
 const MEMORY: &str = "mcp_app__app_memory";
 const INSTRUCTIONS: &str = "mcp_app__app_instructions";
 const READ: &str = "mcp_app__app_read";
+
+/// A life whose App tools make their requests through the methods of the wire.
+async fn served() -> Life {
+    let life = Life::first().await;
+    life.daemon.served_by(&Arc::new(crate::methods::table()));
+    life
+}
 
 async fn allow(life: &Life, rule: Value) {
     let mut params = json!({"level": "global", "decision": "allow"});
@@ -37,6 +47,10 @@ fn entries(life: &Life) -> Vec<MemoryEntry> {
 
 /// Calls one tool, and gives what the model is told of it with the next request.
 async fn call(life: &mut Life, asked: Asked, tool: &str, arguments: &Value) -> (Asked, String) {
+    let mut arguments = arguments.clone();
+    if tool != READ && arguments.get("operationId").is_none() {
+        arguments["operationId"] = format!("op-{}", asked.request.messages.len()).into();
+    }
     asked.calls(&[(tool, &arguments.to_string())]);
     let asked = life.asked().await;
     let told = asked.history().last().cloned().unwrap();
@@ -51,7 +65,7 @@ fn data(told: &str) -> Value {
 
 #[tokio::test]
 async fn app_33_a_model_remembers_changes_and_forgets_and_the_next_run_is_told() {
-    let (mut life, person) = (Life::first().await, Person::new("in-A"));
+    let (mut life, person) = (served().await, Person::new("in-A"));
     allow_tool(&life, "app_memory").await;
     let thread = life.start(&person, Vec::new()).await;
     let run = begin(&thread, "go").await;
@@ -66,7 +80,7 @@ async fn app_33_a_model_remembers_changes_and_forgets_and_the_next_run_is_told()
     );
     assert_eq!(
         (&made["revision"], &made["current"]["kind"], &made["current"]["author"]),
-        (&json!(1), &json!("Profile"), &json!("Model"))
+        (&json!(1), &json!("profile"), &json!("model"))
     );
     let entry = entries(&life).remove(0);
     assert_eq!(entry.thread_id.as_ref(), Some(thread.id()), "it is known in which thread it was written");
@@ -96,11 +110,10 @@ async fn app_33_a_model_remembers_changes_and_forgets_and_the_next_run_is_told()
 
 #[tokio::test]
 async fn b2_a_write_asks_by_default_and_the_approval_shows_all_of_it() {
-    let (mut life, mut person) = (Life::first().await, Person::new("in-A"));
+    let (mut life, mut person) = (served().await, Person::new("in-A"));
     let thread = life.start(&person, Vec::new()).await;
     let run = begin(&thread, "go").await;
-    let create =
-        json!({"operation": "Create", "scope": "Project", "kind": "Fact", "title": "t", "body": "b".repeat(4_000)});
+    let create = json!({"operation": "Create", "scope": "Project", "kind": "Fact", "title": "t", "body": "b".repeat(4_000), "operationId": "op"});
     life.asked().await.calls(&[(MEMORY, &create.to_string())]);
     let offered = person.offered("approval/request").await;
     assert_eq!(offered.params()["arguments"], create);
@@ -114,16 +127,18 @@ async fn b2_a_write_asks_by_default_and_the_approval_shows_all_of_it() {
 
 #[tokio::test]
 async fn app_34_instructions_ask_even_where_all_other_writes_are_allowed_and_under_a_rule_on_the_source() {
-    let (mut life, mut person) = (Life::first().await, Person::new("in-A"));
+    let (mut life, mut person) = (served().await, Person::new("in-A"));
     allow(&life, json!({"source": "app"})).await;
     allow_tool(&life, "app_memory").await;
     let thread = life.start(&person, Vec::new()).await;
     let run = begin(&thread, "go").await;
-    let create = json!({"operation": "Create", "scope": "User", "kind": "Fact", "title": "t", "body": "b"});
-    let replace = json!({"text": "Be kind.", "expectedRevision": 1});
+    let create =
+        json!({"operation": "Create", "scope": "User", "kind": "Fact", "title": "t", "body": "b", "operationId": "a"});
+    let replace = json!({"text": "Be kind.", "expectedRevision": 1, "operationId": "b"});
     life.asked().await.calls(&[(MEMORY, &create.to_string()), (INSTRUCTIONS, &replace.to_string())]);
     let offered = person.offered("approval/request").await;
     assert_eq!(offered.params()["tool"]["name"], "app_instructions");
+    assert_eq!(offered.params()["change"], json!({"before": "", "after": "Be kind."}), "both texts are shown");
     assert_eq!(entries(&life).len(), 1, "the other write was not asked about");
     let project = || life.daemon.catalogue.snapshot().default_project().clone();
     assert_eq!(project().instructions, None);
@@ -139,10 +154,10 @@ async fn app_34_instructions_ask_even_where_all_other_writes_are_allowed_and_und
 /// The rule that is remembered raises the project's revision, and still the approved change is made.
 #[tokio::test]
 async fn app_34_a_decision_that_is_remembered_does_not_make_the_approved_change_stale() {
-    let (mut life, mut person) = (Life::first().await, Person::new("in-A"));
+    let (mut life, mut person) = (served().await, Person::new("in-A"));
     let thread = life.start(&person, Vec::new()).await;
     let run = begin(&thread, "go").await;
-    life.asked().await.calls(&[(INSTRUCTIONS, r#"{"text": "Be kind.", "expectedRevision": 1}"#)]);
+    life.asked().await.calls(&[(INSTRUCTIONS, r#"{"text": "Be kind.", "expectedRevision": 1, "operationId": "a"}"#)]);
     let offered = person.offered("approval/request").await;
     person.answers(&offered, json!({"decision": "acceptAlways"})).await;
     life.asked().await.ends("Done.");
@@ -155,7 +170,7 @@ async fn app_34_a_decision_that_is_remembered_does_not_make_the_approved_change_
 
 #[tokio::test]
 async fn app_152_a_stale_revision_of_an_entry_is_a_conflict_with_what_there_is() {
-    let (mut life, person) = (Life::first().await, Person::new("in-A"));
+    let (mut life, person) = (served().await, Person::new("in-A"));
     allow_tool(&life, "app_memory").await;
     allow_tool(&life, "app_instructions").await;
     let entry = made(&life.daemon.catalogue).await;
@@ -169,12 +184,15 @@ async fn app_152_a_stale_revision_of_an_entry_is_a_conflict_with_what_there_is()
         (&conflict["status"], &conflict["applied"], &conflict["revision"]),
         (&json!("Conflict"), &json!(false), &json!(1))
     );
-    assert_eq!((&conflict["current"]["body"], &conflict["current"]["scope"]), (&json!("0"), &json!("User")));
+    assert_eq!((&conflict["current"]["body"], &conflict["current"]["scope"]), (&json!("0"), &json!("user")));
     let (asked, told) = call(&mut life, asked, INSTRUCTIONS, &json!({"text": "x", "expectedRevision": 9})).await;
     assert_eq!((&data(&told)["status"], &data(&told)["current"]["text"]), (&json!("Conflict"), &json!("")));
     let gone = json!({"operation": "Delete", "entryId": "nope", "expectedRevision": 1});
     let (asked, told) = call(&mut life, asked, MEMORY, &gone).await;
-    assert!(told.contains("There is no entry nope"), "{told}");
+    assert_eq!(
+        (&data(&told)["status"], &data(&told)["error"]),
+        (&json!("NotFound"), &json!("There is no entry nope."))
+    );
     asked.ends("Done.");
     life.ended(&thread, &run).await;
     let ends = call_ends(&thread).await;
@@ -184,7 +202,7 @@ async fn app_152_a_stale_revision_of_an_entry_is_a_conflict_with_what_there_is()
 
 #[tokio::test]
 async fn app_147_app_151_what_an_operation_needs_or_does_not_know_is_said_and_nothing_is_written() {
-    let (mut life, person) = (Life::first().await, Person::new("in-A"));
+    let (mut life, person) = (served().await, Person::new("in-A"));
     allow_tool(&life, "app_memory").await;
     let thread = life.start(&person, Vec::new()).await;
     let run = begin(&thread, "go").await;
@@ -215,7 +233,7 @@ async fn app_147_app_151_what_an_operation_needs_or_does_not_know_is_said_and_no
 
 #[tokio::test]
 async fn app_155_a_write_that_is_repeated_under_its_operation_id_is_done_once() {
-    let (mut life, person) = (Life::first().await, Person::new("in-A"));
+    let (mut life, person) = (served().await, Person::new("in-A"));
     allow_tool(&life, "app_memory").await;
     let thread = life.start(&person, Vec::new()).await;
     let run = begin(&thread, "go").await;
@@ -227,14 +245,14 @@ async fn app_155_a_write_that_is_repeated_under_its_operation_id_is_done_once() 
     assert_eq!(data(&first)["current"], data(&again)["current"]);
     assert_eq!(entries(&life).len(), 1);
     let (asked, other) = call(&mut life, asked, MEMORY, &create("u")).await;
-    assert!(other.contains("was used for another change"), "{other}");
+    assert!(other.contains("was not done"), "{other}");
     asked.ends("Done.");
     life.ended(&thread, &run).await;
 }
 
 #[tokio::test]
 async fn b2_app_read_instructions_tells_a_run_of_its_own_layers() {
-    let (mut life, person) = (Life::first().await, Person::new("in-A"));
+    let (mut life, person) = (served().await, Person::new("in-A"));
     allow_tool(&life, "app_read").await;
     made(&life.daemon.catalogue).await;
     let thread = life.start(&person, Vec::new()).await;
@@ -305,7 +323,7 @@ async fn counts(catalogue: Arc<Catalogue>, mut seen: MemoryEntry, times: usize) 
 
 #[tokio::test]
 async fn two_clients_and_a_run_change_one_entry_1_000_times_and_no_change_is_lost_and_no_conflict_is_wrong() {
-    let (mut life, person) = (Life::first().await, Person::new("in-A"));
+    let (mut life, person) = (served().await, Person::new("in-A"));
     allow_tool(&life, "app_memory").await;
     let mut seen = serde_json::to_value(made(&life.daemon.catalogue).await).unwrap();
     let entry: MemoryEntry = serde_json::from_value(seen.clone()).unwrap();

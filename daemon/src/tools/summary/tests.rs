@@ -48,3 +48,21 @@ fn app_202_app_206_only_an_app_tool_says_itself_what_came_of_its_call() {
         assert_eq!(result_summary(&namesake, Some(&meta)), None, "{kind:?}");
     }
 }
+
+#[test]
+fn app_205_app_206_only_an_app_tool_says_itself_how_much_attention_its_call_deserves() {
+    use ropewalk_protocol::{Severity, SourceKind};
+
+    use super::{RESULT_SEVERITY, result_severity};
+    let app = ToolSpec::of_app("app_threads", "Threads", "Changes.", json!({"type": "object"}));
+    for (word, severity) in [("info", Severity::Info), ("warning", Severity::Warning), ("error", Severity::Error)] {
+        assert_eq!(result_severity(&app, Some(&json!({RESULT_SEVERITY: word}))), Some(severity));
+    }
+    for nothing in [json!({}), json!({RESULT_SEVERITY: "loud"}), json!({RESULT_SEVERITY: 1}), json!(null)] {
+        assert_eq!(result_severity(&app, Some(&nothing)), None, "{nothing}");
+    }
+    for kind in [SourceKind::Mcp, SourceKind::Files, SourceKind::Client] {
+        let namesake = ToolSpec { source_kind: kind, ..app.clone() };
+        assert_eq!(result_severity(&namesake, Some(&json!({RESULT_SEVERITY: "warning"}))), None, "{kind:?}");
+    }
+}

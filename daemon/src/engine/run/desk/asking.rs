@@ -26,16 +26,17 @@ use crate::{
 
 impl RunDesk<'_> {
     /// What the rules make of an open approval now, and until when.
-    fn by_rules(&self, tool: &ToolSpec) -> Now {
-        let until = self.rules().next_expiry(tool.identity(), self.reporter.shared().clock.now());
-        Now { claim: self.claim_by_rules(tool), until }
+    fn by_rules(&self, ask: &Ask<'_>) -> Now {
+        let until = self.rules().next_expiry(ask.tool.identity(), self.reporter.shared().clock.now());
+        Now { claim: self.claim_by_rules(ask), until }
     }
 
-    /// What the rules make of an open approval: nothing, a release, or a refusal.
-    fn claim_by_rules(&self, tool: &ToolSpec) -> Option<Claim> {
-        let effective = self.effective_now(tool);
+    /// What the rules make of an open approval: nothing, a release, or a refusal. No rule releases what widens authority.
+    fn claim_by_rules(&self, ask: &Ask<'_>) -> Option<Claim> {
+        let effective = self.effective_now(ask.tool);
         let outcome = match effective.decision {
             PolicyDecision::Ask => return None,
+            PolicyDecision::Allow if widens(ask) => return None,
             PolicyDecision::Allow => Outcome::Answered,
             PolicyDecision::Deny => Outcome::Declined,
         };
@@ -71,7 +72,7 @@ impl RunDesk<'_> {
         let cancelled = |_| CallFailure::Cancelled { sent: false };
         let waiting = waiting::open(reporter, asking).await.map_err(cancelled)?;
         let (id, opened_at) = (waiting.id.clone(), waiting.opened_at);
-        let by_rules = || self.by_rules(ask.tool);
+        let by_rules = || self.by_rules(ask);
         let claim = waiting.person(reporter, self.unattended, by_rules).await.map_err(cancelled)?;
         *self.approval_ms.lock().unwrap_or_else(PoisonError::into_inner) = Some(claim.at.millis_since(opened_at));
         let settled = id.clone();
@@ -80,7 +81,7 @@ impl RunDesk<'_> {
     }
 
     fn request(&self, ask: &Ask<'_>) -> ApprovalRequest {
-        let choices = policy::choices(ask.tool.identity(), &self.rules(), self.asking(), false);
+        let choices = policy::choices(ask.tool.identity(), &self.rules(), self.asking(), widens(ask));
         ApprovalRequest {
             interaction_id: "".into(),
             thread_id: self.reporter.thread().id().clone(),
@@ -91,7 +92,7 @@ impl RunDesk<'_> {
             arguments: Some(Value::Object(ask.arguments.clone())),
             original_arguments: ask.original.cloned().map(Value::Object),
             connection: None,
-            change: None,
+            change: ask.stakes.map(|stakes| stakes.change.clone()),
             index: ask.call.index,
             total: ask.call.total,
             summary: ask.summary.to_owned(),
@@ -101,8 +102,13 @@ impl RunDesk<'_> {
         }
     }
 
-    /// Turns a decision that is to be remembered into a rule, durable before the settlement that used it.
-    pub(super) async fn remember(&self, tool: &ToolSpec, answer: &ApprovalAnswer, by: &By) -> Result<(), CallFailure> {
+    /// Turns a decision that is to be remembered into a rule, durable before the settlement that used it. A rule would not
+    /// let the next call through that widens authority, so none is made of such an answer.
+    pub(super) async fn remember(&self, ask: &Ask<'_>, answer: &ApprovalAnswer, by: &By) -> Result<(), CallFailure> {
+        if widens(ask) {
+            return Ok(());
+        }
+        let tool = ask.tool;
         let level = match (answer.decision, answer.scope.unwrap_or_default()) {
             (Decision::AcceptForSession, _) => PolicyLevel::Thread,
             (Decision::AcceptAlways, DecisionScope::Project) => PolicyLevel::Project,
@@ -166,4 +172,9 @@ impl RunDesk<'_> {
         };
         Refused { decision: Some(decision), failure: CallFailure::ToolDenied { level } }
     }
+}
+
+/// Whether runs could do more after the call than before.
+fn widens(ask: &Ask<'_>) -> bool {
+    ask.stakes.is_some_and(|stakes| stakes.widens)
 }

@@ -39,8 +39,21 @@ pub(super) fn result_content(shape: Shape, result: Option<&wire::Message>) -> (b
     (is_error, content)
 }
 
+/// A message in the user's place. One of another run begins with whose it is (APP-87, APP-88), so that no model takes it for
+/// the person's own.
+pub(super) fn user_message(message: &wire::Message) -> Vec<UserContent> {
+    let mut content = user_content(&message.content);
+    let sender = message.sender.as_ref().filter(|sender| Some(&sender.run_id) != message.run_id.as_ref());
+    if let Some(wire::Sender { thread_id, branch_id, run_id, intent }) = sender {
+        let intent = intent.as_ref().map_or_else(String::new, |intent| format!(", intent {intent}"));
+        let from = format!("[From another run: thread {thread_id}, branch {branch_id}, run {run_id}{intent}]");
+        content.insert(0, UserContent::text(from));
+    }
+    content
+}
+
 /// What a user says; never nothing.
-pub(super) fn user_content(parts: &[wire::Part]) -> Vec<UserContent> {
+fn user_content(parts: &[wire::Part]) -> Vec<UserContent> {
     let mut content = Vec::new();
     for part in parts {
         match part {

@@ -22,7 +22,7 @@ use ropewalk_protocol as wire;
 
 pub(super) use self::rules::SentNames;
 use self::{
-    content::{result_content, user_content},
+    content::{result_content, user_message},
     rules::{call_id, tool_name},
 };
 use super::{Shape, parts, schema};
@@ -61,7 +61,7 @@ fn messages(shape: Shape, chain: &[Arc<ChainMessage>], model: &str) -> Vec<Messa
     let mut messages = Vec::with_capacity(chain.len());
     for (place, chained) in chain.iter().enumerate() {
         match chained.message.role {
-            wire::Role::User => messages.push(Message::User { content: user_content(&chained.message.content) }),
+            wire::Role::User => messages.push(Message::User { content: user_message(&chained.message) }),
             wire::Role::Assistant => {
                 let results = chain[place + 1..].iter().map(|chained| &chained.message);
                 let results = results.take_while(|message| message.role == wire::Role::Tool).collect::<Vec<_>>();
