@@ -77,6 +77,8 @@ pub const METHODS: &[MethodEntry] = entries![method:
     QueueList, QueueUpdate, QueueRemove, QueueClear, QueueReorder,
     InteractionList, InteractionSettle,
     AttentionList, AttentionSeen,
+    MemoryList, MemoryRead, MemoryCreate, MemoryUpdate, MemoryDelete,
+    InstructionsRead, InstructionsReplace,
     ContextPreview,
     BlobRead,
     EndpointSet, EndpointRemove, EndpointList, EndpointTest,

@@ -95,6 +95,8 @@ ids! {
     AgentId
     /// A payload stored out of line.
     BlobId
+    /// A memory entry.
+    EntryId
     /// A resource of a project.
     ResourceId
     /// A review of a thread.

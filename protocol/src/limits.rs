@@ -75,3 +75,22 @@ limits! {
 
 /// Branches of one thread. Not published: a client that meets it is told it with the refusal.
 pub const BRANCHES: u64 = 1_000;
+
+/// Entries of one scope of memory: the user's, or a project's. Not published, as those that follow: a client that meets one
+/// is told it with the refusal.
+pub const MEMORY_ENTRIES: u64 = 300;
+
+/// Characters of a memory entry's title.
+pub const MEMORY_TITLE_CHARACTERS: u64 = 120;
+
+/// Characters of a memory entry's text.
+pub const MEMORY_BODY_CHARACTERS: u64 = 4_000;
+
+/// Tags of a memory entry.
+pub const MEMORY_TAGS: u64 = 8;
+
+/// Characters of one tag.
+pub const MEMORY_TAG_CHARACTERS: u64 = 64;
+
+/// Characters of the instructions of a project.
+pub const INSTRUCTIONS_CHARACTERS: u64 = 32_000;

@@ -17,8 +17,8 @@ use crate::{
     events::Hub,
     link::{Dial, Link, Socket},
     nouns::{
-        Attentions, Blobs, Branches, Context, Daemon, Endpoints, Grants, Interactions, Items, Policies, Projects,
-        Queue, Runs, Secrets, ServerReviews, Servers, Settings, Threads,
+        Attentions, Blobs, Branches, Context, Daemon, Endpoints, Grants, Instructions, Interactions, Items, Memory,
+        Policies, Projects, Queue, Runs, Secrets, ServerReviews, Servers, Settings, Threads,
     },
     recovery::{self, Greeting},
 };
@@ -179,6 +179,18 @@ impl Client {
     #[must_use]
     pub fn policies(&self) -> Policies {
         Policies::new(self.clone())
+    }
+
+    /// Memory: entries that runs to come are shown.
+    #[must_use]
+    pub fn memory(&self) -> Memory {
+        Memory::new(self.clone())
+    }
+
+    /// The instructions of projects as documents of their own.
+    #[must_use]
+    pub fn instructions(&self) -> Instructions {
+        Instructions::new(self.clone())
     }
 
     /// MCP servers.

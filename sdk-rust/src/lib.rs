@@ -72,8 +72,8 @@ pub use error::Error;
 pub use events::EventStream;
 pub use link::Connection;
 pub use nouns::{
-    Attentions, Blobs, Branches, Context, Daemon, Endpoints, Grants, Interactions, Items, Policies, Projects, Queue,
-    Runs, Secrets, ServerReviews, Servers, Settings, Threads,
+    Attentions, Blobs, Branches, Context, Daemon, Endpoints, Grants, Instructions, Interactions, Items, Memory,
+    Policies, Projects, Queue, Runs, Secrets, ServerReviews, Servers, Settings, Threads,
 };
 pub use run::{Input, Run, RunEvent, RunRequest, RunResult, RunStream, image, image_file};
 pub use thread::{Registration, ResumeThread, Resumed, StartThread, Thread, ThreadBranches};

@@ -20,6 +20,7 @@ import { Daemon, Settings } from "./nouns/daemon.js";
 import { Endpoints, Secrets } from "./nouns/endpoints.js";
 import { Interactions } from "./nouns/interactions.js";
 import { Items } from "./nouns/items.js";
+import { Instructions, Memory } from "./nouns/memory.js";
 import type { Ask } from "./nouns/noun.js";
 import { Policies } from "./nouns/policies.js";
 import { Grants, Projects } from "./nouns/projects.js";
@@ -85,6 +86,10 @@ export class Ropewalk {
   readonly grants: Grants;
   /** Rules for tools. */
   readonly policies: Policies;
+  /** Memory: entries that runs to come are shown. */
+  readonly memory: Memory;
+  /** The instructions of projects as documents of their own. */
+  readonly instructions: Instructions;
   /** MCP servers. */
   readonly servers: Servers;
   /** Reviews of what MCP servers offer. */
@@ -124,6 +129,8 @@ export class Ropewalk {
     this.projects = new Projects(ask);
     this.grants = new Grants(ask);
     this.policies = new Policies(ask);
+    this.memory = new Memory(ask);
+    this.instructions = new Instructions(ask);
     this.servers = new Servers(ask);
     this.serverReviews = new ServerReviews(ask);
     this.daemon = new Daemon(ask);

@@ -59,6 +59,7 @@ export { Endpoints, Secrets } from "./nouns/endpoints.js";
 export { Attentions } from "./nouns/attention.js";
 export { Interactions } from "./nouns/interactions.js";
 export { Items } from "./nouns/items.js";
+export { Instructions, Memory } from "./nouns/memory.js";
 export { Policies } from "./nouns/policies.js";
 export { Grants, Projects } from "./nouns/projects.js";
 export { Queue } from "./nouns/queue.js";

@@ -161,6 +161,8 @@ async fn fill(bot: &mut Raw) -> (Value, Value) {
         bot.call("run/submit", json!({"threadId": thread, "input": text("hello"), "wait": true})).await;
         let fork = json!({"threadId": thread, "input": text("hello"), "mode": "fork", "wait": true});
         bot.call("run/submit", fork).await;
+        let note = json!({"scope": "user", "kind": "fact", "title": format!("note {n}"), "body": ""});
+        bot.call("memory/create", note).await;
         let set = json!({"name": "e", "provider": "openaiCompatible", "baseUrl": "https://e.example/v1", "model": "m"});
         bot.call("endpoint/set", set).await;
         bot.call("thread/update", json!({"threadId": thread, "endpointId": "scripted"})).await;
@@ -181,6 +183,8 @@ fn lists(thread: &Value, project: &Value) -> Vec<(&'static str, Value)> {
         ("grant/list", json!({"projectId": project})),
         ("policy/list", json!({})),
         ("endpoint/list", json!({})),
+        ("memory/list", json!({})),
+        ("memory/list", json!({"scope": "user", "query": "note"})),
         ("thread/list", json!({})),
         ("thread/list", json!({"sort": "created"})),
         ("thread/messages", json!({"threadId": thread})),

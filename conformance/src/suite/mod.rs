@@ -60,6 +60,7 @@ topics! { $
     queue_edits
     refusing
     remarks
+    remembering
     past
     recovering
     repeating

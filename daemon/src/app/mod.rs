@@ -6,12 +6,14 @@
 //! and this is where that circle is open (APP-15).
 //!
 //! [`tools`] lists the tools, their schemas made from the types that read their arguments. [`read`] is `app_read`,
-//! [`navigate`] is `app_navigate`, and an [`answer`] is what either gives to its three audiences.
+//! [`navigate`] is `app_navigate`, [`change`] are those that change something, and an [`answer`] is what each
+//! gives to its three audiences.
 
 mod answer;
 mod authority;
 mod change;
 mod navigate;
+mod notes;
 mod read;
 mod server;
 mod spelling;
@@ -22,6 +24,7 @@ mod tools;
 
 pub use authority::Authority;
 pub use change::stakes;
+pub use notes::Notes;
 pub use read::ReadResource;
 pub use server::AppServer;
 pub use surroundings::{Asked, Chain, Hits, Reader, Setting, Standing, Windows, Writer};

@@ -17,7 +17,7 @@ use tokio::io::DuplexStream;
 
 use super::{
     answer::{Answer, ToolError},
-    change::{projects, runs, security, threads},
+    change::{instructions, memory, projects, runs, security, threads},
     navigate, read,
     surroundings::{Reader, Windows, Writer},
     tools::tools,
@@ -61,6 +61,8 @@ impl AppServer {
         match name {
             read::NAME => self.read(parsed(arguments)?).await,
             navigate::NAME => self.navigate(parsed(arguments)?).await,
+            instructions::NAME => self.change::<instructions::InstructionsChange>(parsed(arguments)?).await,
+            memory::NAME => self.change::<memory::MemoryChange>(parsed(arguments)?).await,
             projects::NAME => self.change::<projects::ProjectChange>(parsed(arguments)?).await,
             runs::NAME => self.work(parsed(arguments)?).await,
             security::NAME => self.change::<security::SecurityChange>(parsed(arguments)?).await,

@@ -10,6 +10,8 @@ use serde_json::Value;
 
 use crate::tools::servers::Place;
 
+use super::Notes;
+
 /// A part of a branch's chain, newest first.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Chain {
@@ -54,7 +56,7 @@ pub struct Hits {
 }
 
 /// What the App tools read.
-pub trait Reader: Send + Sync {
+pub trait Reader: Notes + Send + Sync {
     /// All projects, in an order that does not change.
     fn projects(&self) -> Vec<Project>;
 

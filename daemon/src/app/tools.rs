@@ -8,7 +8,7 @@ use schemars::{JsonSchema, generate::SchemaSettings};
 use serde_json::Value;
 
 use super::{
-    change::{projects, runs, security, threads},
+    change::{instructions, memory, projects, runs, security, threads},
     navigate, read,
 };
 use crate::tools::{APP_SILENCE_MS, SourceDefault, ToolSpec, digest::tool_digest, names::server_flat_name};
@@ -22,7 +22,16 @@ pub const SOURCE_NAME: &str = "App tools";
 /// The tools, as the server lists them.
 pub fn tools() -> &'static [Tool] {
     static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
-        vec![navigate::tool(), projects::tool(), read::tool(), runs::tool(), security::tool(), threads::tool()]
+        vec![
+            instructions::tool(),
+            memory::tool(),
+            navigate::tool(),
+            projects::tool(),
+            read::tool(),
+            runs::tool(),
+            security::tool(),
+            threads::tool(),
+        ]
     });
     &TOOLS
 }

@@ -4,11 +4,11 @@
 //! number, so `n` is 1 in every record of this log. What is worked out from other documents or from the running
 //! daemon (`isDefault` of an endpoint, `matches` of a policy, grants and policies of a project) is never stored.
 
-use ropewalk_protocol::{DataKind, Endpoint, Grant, Policy, Project, SecretStore, Settings};
+use ropewalk_protocol::{DataKind, Endpoint, Grant, MemoryEntry, Policy, Project, SecretStore, Settings};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::{SCRIPTED, ServerRecord, facts::OtherFact};
+use super::{InstructionsRecord, SCRIPTED, ServerRecord, facts::OtherFact};
 use crate::store::{OperationRow, Record, RowChange, Rows, expired_before, keys};
 
 /// The id of the one settings document.
@@ -22,6 +22,8 @@ pub(super) enum Document {
     Policy(Policy),
     Endpoint(Endpoint),
     Server(ServerRecord),
+    Memory(MemoryEntry),
+    Instructions(InstructionsRecord),
     Settings(Settings),
 }
 
@@ -45,6 +47,8 @@ pub(super) enum Noun {
     Policy,
     Endpoint,
     Server,
+    Memory,
+    Instructions,
     Settings,
 }
 
@@ -148,6 +152,8 @@ impl Document {
             Noun::Policy => Self::Policy(serde_json::from_slice(value)?),
             Noun::Endpoint => Self::Endpoint(serde_json::from_slice(value)?),
             Noun::Server => Self::Server(serde_json::from_slice(value)?),
+            Noun::Memory => Self::Memory(serde_json::from_slice(value)?),
+            Noun::Instructions => Self::Instructions(serde_json::from_slice(value)?),
             Noun::Settings => Self::Settings(serde_json::from_slice(value)?),
         })
     }
@@ -159,6 +165,8 @@ impl Document {
             Self::Policy(_) => Noun::Policy,
             Self::Endpoint(_) => Noun::Endpoint,
             Self::Server(_) => Noun::Server,
+            Self::Memory(_) => Noun::Memory,
+            Self::Instructions(_) => Noun::Instructions,
             Self::Settings(_) => Noun::Settings,
         }
     }
@@ -170,6 +178,8 @@ impl Document {
             Self::Policy(policy) => &policy.policy_id,
             Self::Endpoint(endpoint) => &endpoint.endpoint_id,
             Self::Server(server) => &server.server_id,
+            Self::Memory(entry) => &entry.entry_id,
+            Self::Instructions(record) => &record.project_id,
             Self::Settings(_) => SETTINGS_ID,
         }
     }
@@ -183,6 +193,8 @@ impl Document {
             Self::Policy(policy) => to_raw_value(&Policy { matches: 0, ..policy.clone() }),
             Self::Endpoint(endpoint) => to_raw_value(&Endpoint { is_default: false, ..endpoint.clone() }),
             Self::Server(server) => to_raw_value(server),
+            Self::Memory(entry) => to_raw_value(entry),
+            Self::Instructions(record) => to_raw_value(record),
             Self::Settings(settings) => to_raw_value(&Settings {
                 default_endpoint_id: settings.default_endpoint_id.clone().filter(|id| id.as_str() != SCRIPTED),
                 secret_store: SecretStore::File,
@@ -195,8 +207,16 @@ impl Document {
 
 impl Noun {
     /// All of them.
-    pub(super) const ALL: [Self; 6] =
-        [Self::Project, Self::Grant, Self::Policy, Self::Endpoint, Self::Server, Self::Settings];
+    pub(super) const ALL: [Self; 8] = [
+        Self::Project,
+        Self::Grant,
+        Self::Policy,
+        Self::Endpoint,
+        Self::Server,
+        Self::Memory,
+        Self::Instructions,
+        Self::Settings,
+    ];
 
     /// The word in keys and facts.
     pub(super) const fn word(self) -> &'static str {
@@ -206,6 +226,8 @@ impl Noun {
             Self::Policy => "policy",
             Self::Endpoint => "endpoint",
             Self::Server => "server",
+            Self::Memory => "memory",
+            Self::Instructions => "instructions",
             Self::Settings => "settings",
         }
     }
@@ -217,6 +239,8 @@ impl Noun {
             Self::Policy => DataKind::Policy,
             Self::Endpoint => DataKind::Endpoint,
             Self::Server => DataKind::Server,
+            Self::Memory => DataKind::Memory,
+            Self::Instructions => DataKind::Instructions,
             Self::Settings => DataKind::Settings,
         }
     }

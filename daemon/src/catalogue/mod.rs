@@ -1,4 +1,4 @@
-//! Documents that belong to no thread: projects, grants, policies, endpoints, servers, settings.
+//! Documents that belong to no thread: projects, grants, policies, endpoints, servers, memory, settings.
 //!
 //! Every change goes the same way: a pure function decides on the documents as they are ([`Snapshot`]) what becomes of
 //! them, one record of the daemon's log makes it durable, then readers see it and the caller gets its answer. There is
@@ -15,7 +15,9 @@ mod endpoints;
 mod expiry;
 mod facts;
 mod grants;
+mod instructions;
 mod keeper;
+mod memory;
 mod pinning;
 mod policies;
 mod projects;
@@ -53,6 +55,8 @@ use crate::{
 pub use choice::NoEndpoint;
 pub use document::rows_of;
 pub use facts::{Outlived, buried_in};
+pub use instructions::InstructionsRecord;
+pub use memory::{MemoryWriter, check_memory_list, has_all_words, is_remembered};
 pub use pinning::SeenTool;
 pub use policies::is_listed;
 pub use refusal::Refusal;
@@ -60,7 +64,7 @@ pub use removal::{Burial, DoomedProject};
 pub use secrets::SecretKeeper;
 pub use server_record::{APP, FILES, ServerRecord};
 pub use servers::ShowServer;
-pub use snapshot::Snapshot;
+pub use snapshot::{Memory, Snapshot};
 pub use storage::{starting, storage_error};
 pub use tools::ToolLookup;
 pub use writer::{Caller, Changed, Operation};

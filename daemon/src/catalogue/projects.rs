@@ -10,6 +10,7 @@ use ropewalk_protocol::{
 use super::{
     Caller, Catalogue, Refusal, Snapshot, bindings, directory,
     document::{Document, DocumentChange},
+    instructions,
     policies::has_expired,
     refusal::expect_revision,
     rules,
@@ -18,9 +19,6 @@ use super::{
 
 /// Longest description, in characters.
 const DESCRIPTION_CHARACTERS: usize = 2_048;
-
-/// Longest instructions, in characters.
-const INSTRUCTIONS_CHARACTERS: usize = 32_000;
 
 impl Catalogue {
     /// Makes a project.
@@ -111,7 +109,7 @@ fn create(
         ..blank(moment, params.name)
     };
     check(snapshot, &project)?;
-    Ok(changed(DocumentChange::Put(Document::Project(project.clone())), project.project_id))
+    Ok(changed(vec![DocumentChange::Put(Document::Project(project.clone()))], project.project_id))
 }
 
 fn update(
@@ -136,7 +134,9 @@ fn update(
     let named_anew = project.default_endpoint_id != before.default_endpoint_id;
     check_texts(&project)?;
     check_endpoint(snapshot, project.default_endpoint_id.as_ref().filter(|_| named_anew))?;
-    Ok(changed(touched(&project, moment), project.project_id))
+    let mut changes = vec![touched(&project, moment)];
+    changes.extend(instructions::following(snapshot, before, &project));
+    Ok(changed(changes, project.project_id))
 }
 
 fn ensure(
@@ -166,11 +166,8 @@ fn ensure(
     Ok(Decision::new(documents.map(DocumentChange::Put).into(), move |_| answer))
 }
 
-fn changed(change: DocumentChange, id: ProjectId) -> Decision<ProjectChanged> {
-    Decision::new(vec![change], move |after| ProjectChanged {
-        project: (*after.projects[&id]).clone(),
-        replayed: false,
-    })
+fn changed(changes: Vec<DocumentChange>, id: ProjectId) -> Decision<ProjectChanged> {
+    Decision::new(changes, move |after| ProjectChanged { project: (*after.projects[&id]).clone(), replayed: false })
 }
 
 fn blank(moment: &Moment<'_>, name: String) -> Project {
@@ -198,7 +195,7 @@ fn check(snapshot: &Snapshot, project: &Project) -> Result<(), Refusal> {
 fn check_texts(project: &Project) -> Result<(), Refusal> {
     rules::name("/name", &project.name)?;
     rules::text("/description", project.description.as_deref().unwrap_or_default(), DESCRIPTION_CHARACTERS)?;
-    rules::text("/instructions", project.instructions.as_deref().unwrap_or_default(), INSTRUCTIONS_CHARACTERS)
+    instructions::check_text("/instructions", project.instructions.as_deref().unwrap_or_default())
 }
 
 fn check_endpoint(snapshot: &Snapshot, id: Option<&EndpointId>) -> Result<(), Refusal> {

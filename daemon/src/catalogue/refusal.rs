@@ -40,6 +40,16 @@ pub enum Refusal {
         /// The document now.
         current: Option<Value>,
     },
+    /// There are as many as there may be.
+    #[error("{message}")]
+    Full {
+        /// How many there may be.
+        limit: u64,
+        /// Of what.
+        what: &'static str,
+        /// Why and what next, for a person.
+        message: String,
+    },
     /// The store could not keep the change.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -106,6 +116,9 @@ impl From<Refusal> for RpcError {
                     None => format!("The {noun} this change is based on is gone. Look again, then repeat the change."),
                 },
             ),
+            Refusal::Full { limit, what, message } => {
+                Self::new(ErrorDetail::Overloaded { limit, what: what.to_owned() }, message)
+            }
             Refusal::Store(cause) => storage_error(&cause),
             Refusal::Secrets(cause) => Self::retryable(
                 unavailable("no_secret_store"),

@@ -8,6 +8,7 @@ use super::{
     Caller, Catalogue, Refusal, Snapshot,
     document::{DocumentChange, Noun},
     facts::{OtherFact, Outlived},
+    memory,
     projects::existing,
     refusal::expect_revision,
     writer::Decision,
@@ -38,11 +39,13 @@ pub struct DoomedProject {
     pub grants: usize,
     /// How many rules of its own it has.
     pub policies: usize,
+    /// How many memory entries it has.
+    pub memory: usize,
 }
 
 impl Catalogue {
-    /// Deletes threads, and a project if one is named: their tombstones, the project, its grants, its rules and those of
-    /// the threads are one record, and that decides.
+    /// Deletes threads, and a project if one is named: their tombstones, the project, its grants, its rules, its memory, its
+    /// instructions and the rules of the threads are one record, and that decides.
     ///
     /// # Errors
     /// As [`Refusal`] says; the default project cannot be deleted.
@@ -57,6 +60,11 @@ impl Catalogue {
                 changes.extend(rules_of(snapshot, |policy| policy.project_id.as_ref() == Some(id)));
                 let grants = snapshot.grants_after(id, None);
                 changes.extend(grants.map(|grant| DocumentChange::Remove(Noun::Grant, grant.grant_id.to_string())));
+                let memory = memory::of_project(snapshot, id);
+                changes.extend(memory.map(|entry| DocumentChange::Remove(Noun::Memory, entry.entry_id.to_string())));
+                if snapshot.instructions.contains_key(id) {
+                    changes.push(DocumentChange::Remove(Noun::Instructions, id.to_string()));
+                }
                 changes.push(DocumentChange::Remove(Noun::Project, id.to_string()));
             }
             let tombstones = threads.into_iter().map(|thread_id| OtherFact::Tombstone { thread_id });
@@ -89,6 +97,7 @@ impl Catalogue {
             project: Arc::clone(doomed(&snapshot, id, expected)?),
             grants: snapshot.grants_after(id, None).count(),
             policies: snapshot.policies.values().filter(|policy| policy.project_id.as_ref() == Some(id)).count(),
+            memory: memory::of_project(&snapshot, id).count(),
         })
     }
 }

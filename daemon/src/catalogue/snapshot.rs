@@ -3,14 +3,17 @@
 use std::{collections::BTreeMap, ops::Bound, sync::Arc};
 
 use ropewalk_protocol::{
-    Endpoint, EndpointId, Grant, GrantId, Policy, PolicyId, PolicyLevel, Project, ProjectId, Provider, SecretStore,
-    ServerId, Settings, ThreadId,
+    Endpoint, EndpointId, EntryId, Grant, GrantId, MemoryEntry, Policy, PolicyId, PolicyLevel, Project, ProjectId,
+    Provider, SecretStore, ServerId, Settings, ThreadId,
 };
 
 use super::{
-    SCRIPTED, ServerRecord,
+    InstructionsRecord, SCRIPTED, ServerRecord,
     document::{Document, DocumentChange, Noun},
 };
+
+/// The memory entries by their ids.
+pub type Memory = Arc<BTreeMap<EntryId, Arc<MemoryEntry>>>;
 
 /// All documents as they were after one change. Never changes itself; holding one holds up nobody.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,6 +30,10 @@ pub struct Snapshot {
     pub endpoints: BTreeMap<EndpointId, Arc<Endpoint>>,
     /// The servers, those that are part of the daemon included.
     pub servers: BTreeMap<ServerId, Arc<ServerRecord>>,
+    /// What is remembered, of the user and of all projects. Runs hold what it was when they began.
+    pub memory: Memory,
+    /// What there is to the instructions of projects beside their text, which is the project's.
+    pub instructions: BTreeMap<ProjectId, Arc<InstructionsRecord>>,
     /// The settings. `defaultEndpointId` is `scripted` as long as there is no other endpoint.
     pub settings: Arc<Settings>,
     keys: KeysKept,
@@ -50,6 +57,8 @@ impl Snapshot {
             grants: BTreeMap::new(),
             policies: BTreeMap::new(),
             endpoints: BTreeMap::from([(SCRIPTED.into(), Arc::new(scripted()))]),
+            memory: Memory::default(),
+            instructions: BTreeMap::new(),
             servers: ServerRecord::builtin().map(|it| (it.server_id.clone(), Arc::new(it))).into(),
             settings: Arc::new(keys.shown_in(Settings::default())),
             keys,
@@ -77,6 +86,10 @@ impl Snapshot {
             Document::Policy(it) => drop(self.policies.insert(it.policy_id.clone(), Arc::new(it))),
             Document::Endpoint(it) => drop(self.endpoints.insert(it.endpoint_id.clone(), Arc::new(it))),
             Document::Server(it) => drop(self.servers.insert(it.server_id.clone(), Arc::new(it))),
+            Document::Memory(it) => {
+                drop(Arc::make_mut(&mut self.memory).insert(it.entry_id.clone(), Arc::new(it)));
+            }
+            Document::Instructions(it) => drop(self.instructions.insert(it.project_id.clone(), Arc::new(it))),
             Document::Settings(it) => self.settings = Arc::new(self.keys.shown_in(it)),
         }
     }
@@ -88,6 +101,8 @@ impl Snapshot {
             Noun::Policy => drop(self.policies.remove(id)),
             Noun::Endpoint => drop(self.endpoints.remove(id)),
             Noun::Server => drop(self.servers.remove(id)),
+            Noun::Memory => drop(Arc::make_mut(&mut self.memory).remove(id)),
+            Noun::Instructions => drop(self.instructions.remove(id)),
             Noun::Settings => self.settings = Arc::new(self.keys.shown_in(Settings::default())),
         }
     }
@@ -129,6 +144,11 @@ impl Snapshot {
     /// The rules after one id, in the order of their ids.
     pub fn policies_after(&self, after: Option<&str>) -> impl Iterator<Item = &Arc<Policy>> {
         beyond(&self.policies, after)
+    }
+
+    /// The memory entries after one id, in the order of their ids.
+    pub fn memory_after(&self, after: Option<&str>) -> impl Iterator<Item = &Arc<MemoryEntry>> {
+        beyond(&self.memory, after)
     }
 
     /// The endpoints after one id, in the order of their ids.

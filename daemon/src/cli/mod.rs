@@ -20,6 +20,7 @@ mod interrupts;
 mod keep;
 mod key;
 mod mcp;
+mod memory;
 mod moment;
 mod out;
 mod pending;
@@ -103,6 +104,7 @@ enum Command {
     Policy(policy::PolicyArgs),
     Project(project::ProjectArgs),
     Grant(grant::GrantArgs),
+    Memory(memory::MemoryArgs),
     Settings(settings::SettingsArgs),
     Doctor(doctor::DoctorArgs),
     Backup(backup::BackupArgs),
@@ -165,6 +167,7 @@ async fn run_command(command: Command, context: &Context) -> Exit {
         Command::Policy(args) => policy::run(args, context).await,
         Command::Project(args) => project::run(args, context).await,
         Command::Grant(args) => grant::run(args, context).await,
+        Command::Memory(args) => memory::run(args, context).await,
         Command::Settings(args) => settings::run(args, context).await,
         Command::Doctor(args) => doctor::run(args, context).await,
         Command::Backup(args) => backup::backup(args, context).await,

@@ -3,6 +3,7 @@
 mod authority;
 mod branches;
 mod commands;
+mod memory;
 mod recovering;
 mod refused;
 mod searching;

@@ -21,6 +21,8 @@ const RESULT_PERCENT: u64 = 25;
 const SUMMARY_PERCENT: u64 = 10;
 /// The most a summary may take.
 const SUMMARY_CEILING: u64 = 4_000;
+/// The most an index of memory may take, however large the window is.
+const MEMORY_CEILING: u64 = 2_048;
 /// The line with the ids has the same length in every window.
 const RUN_LINE_TOKENS: u64 = 256;
 
@@ -66,7 +68,7 @@ impl Budgets {
             ContextLayerName::Base | ContextLayerName::ProjectInstructions | ContextLayerName::WorkspaceFiles => {
                 percent(self.window, 8).min(16_000)
             }
-            ContextLayerName::MemoryIndex => percent(self.window, 4).min(8_000),
+            ContextLayerName::MemoryIndex => percent(self.window, 4).min(MEMORY_CEILING),
             ContextLayerName::RunLine => RUN_LINE_TOKENS,
         }
     }

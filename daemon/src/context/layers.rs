@@ -1,8 +1,10 @@
 //! The layers that stand before the chain, each within its budget.
 
-use ropewalk_protocol::{ContextLayer, ContextLayerName};
+use std::sync::Arc;
 
-use super::{Budgets, cut, tokens::text_tokens};
+use ropewalk_protocol::{ContextLayer, ContextLayerName, InstructionsSource, MemoryEntry};
+
+use super::{Budgets, cut, memory, tokens::text_tokens};
 
 /// What a thread without instructions of its own begins with.
 const BASE: &str = "You are an assistant that works for a person through Ropewalk, a local agent runtime. Answer what is \
@@ -16,13 +18,15 @@ pub struct LayerTexts {
     pub thread: Option<String>,
     /// Those of its project.
     pub project: Option<String>,
-    /// The `AGENTS.md` of the project's directories.
+    /// The `AGENTS.md` and `CLAUDE.md` of the project's directories.
     pub files: Vec<WorkspaceFile>,
+    /// What is remembered of the project and of the user.
+    pub memory: Vec<Arc<MemoryEntry>>,
     /// The one line that names the ids.
     pub run_line: String,
 }
 
-/// An `AGENTS.md`.
+/// An `AGENTS.md` or a `CLAUDE.md`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkspaceFile {
     /// Its whole path.
@@ -44,8 +48,7 @@ pub fn layers(texts: &LayerTexts, budgets: &Budgets) -> Vec<ContextLayer> {
             "the project's instructions are longer than their share of the window",
         ),
         files(&texts.files, budgets),
-        // Memory is told by its index once there is one.
-        of(ContextLayerName::MemoryIndex, "", ""),
+        index(&texts.memory, budgets),
         of(ContextLayerName::RunLine, &texts.run_line, ""),
     ]
 }
@@ -63,21 +66,53 @@ fn layer(name: ContextLayerName, text: &str, budgets: &Budgets, place: &str) -> 
     ContextLayer { name, tokens: text_tokens(&text), text, budget_tokens, cut }
 }
 
-/// Each file gets an equal part of what those before it have left.
+fn index(entries: &[Arc<MemoryEntry>], budgets: &Budgets) -> ContextLayer {
+    let name = ContextLayerName::MemoryIndex;
+    let budget_tokens = budgets.layer(name);
+    let (text, cut) = memory::index(entries, budget_tokens);
+    ContextLayer { name, tokens: text_tokens(&text), text, budget_tokens, cut }
+}
+
 fn files(files: &[WorkspaceFile], budgets: &Budgets) -> ContextLayer {
     let name = ContextLayerName::WorkspaceFiles;
     let budget_tokens = budgets.layer(name);
+    let (text, cuts) = told(files, budget_tokens);
+    ContextLayer { name, tokens: text_tokens(&text), text, budget_tokens, cut: cuts.contains(&true) }
+}
+
+/// The files as the sources of their layer: how long each is, whether it is cut, and what could not be read.
+#[must_use]
+pub fn sources(files: &[WorkspaceFile], budgets: &Budgets) -> Vec<InstructionsSource> {
+    let (_, cuts) = told(files, budgets.layer(ContextLayerName::WorkspaceFiles));
+    let source = |(file, cut): (&WorkspaceFile, bool)| InstructionsSource {
+        path: file.path.clone(),
+        characters: file.text.as_ref().map_or(0, |text| text.chars().count() as u64),
+        cut,
+        error: file.text.as_ref().err().cloned(),
+    };
+    files.iter().zip(cuts).map(source).collect()
+}
+
+/// The files as they are told, and whether each was cut. Each gets an equal part of what those before it have left; one
+/// that says what another has said, as where one name is a link to the other, is told once.
+fn told(files: &[WorkspaceFile], budget_tokens: u64) -> (String, Vec<bool>) {
     let mut text = String::new();
-    let mut cut = false;
-    for (file, others) in files.iter().zip((1..=files.len() as u64).rev()) {
+    let mut cuts = Vec::with_capacity(files.len());
+    let places = (0..files.len()).zip((1..=files.len() as u64).rev());
+    for (file, (place, others)) in files.iter().zip(places) {
         let heading = format!("# {}\n\n", file.path);
         let room = budget_tokens.saturating_sub(text_tokens(&text)) / others;
         let room = room.saturating_sub(text_tokens(&heading));
-        let body = file.text.clone().unwrap_or_else(|reason| format!("(not read: {reason})"));
+        let before = files.iter().take(place).find(|before| before.text.is_ok() && before.text == file.text);
+        let body = match (&file.text, before) {
+            (_, Some(before)) => format!("(the same text as {})", before.path),
+            (Ok(text), None) => text.clone(),
+            (Err(reason), None) => format!("(not read: {reason})"),
+        };
         let (body, was_cut) = cut::within(body.trim(), room, "the rest is in the file");
-        cut |= was_cut;
+        cuts.push(was_cut);
         let separator = if text.is_empty() { "" } else { "\n\n" };
         text.push_str(&format!("{separator}{heading}{body}"));
     }
-    ContextLayer { name, tokens: text_tokens(&text), text, budget_tokens, cut }
+    (text, cuts)
 }

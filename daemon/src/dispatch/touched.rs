@@ -12,7 +12,7 @@ use crate::engine::Touched;
 mod tests;
 
 /// The methods that are answered from what belongs to no thread.
-const OF_DOCUMENTS: [&str; 9] = [
+const OF_DOCUMENTS: [&str; 12] = [
     p::Initialize::NAME,
     p::DaemonStatus::NAME,
     p::DaemonShutdown::NAME,
@@ -22,6 +22,9 @@ const OF_DOCUMENTS: [&str; 9] = [
     p::GrantList::NAME,
     p::PolicyList::NAME,
     p::EndpointList::NAME,
+    p::MemoryList::NAME,
+    p::MemoryRead::NAME,
+    p::InstructionsRead::NAME,
 ];
 
 /// The methods that are about the thread they name and nothing else: what they change is written to its log, with their

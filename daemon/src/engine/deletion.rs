@@ -195,8 +195,12 @@ fn rehearsed(effect: String) -> Removed {
 }
 
 fn effect_of(doomed: &DoomedProject, threads: usize) -> String {
+    let memory = match doomed.memory {
+        0 => String::new(),
+        entries => format!("{}, ", counted(entries, "memory entry", "memory entries")),
+    };
     format!(
-        "Deletes the project {} for good, with {}, {} and {}. Files in its directories stay.",
+        "Deletes the project {} for good, with {memory}{}, {} and {}. Files in its directories stay.",
         doomed.project.name,
         counted(threads, "thread", "threads"),
         counted(doomed.grants, "grant", "grants"),

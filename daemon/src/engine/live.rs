@@ -16,7 +16,7 @@ use tokio::{
 
 use super::{AttachedClient, ConnectionId, operations::ShownServerTools};
 use crate::{
-    catalogue::Operation,
+    catalogue::{Memory, Operation},
     domain::{ChainMessage, Link, Summary, ThreadState},
 };
 
@@ -58,6 +58,8 @@ pub struct Live {
     pub durable_seq: watch::Sender<u64>,
     /// The chains that were read last, so that the next step on a branch need not read its chain again.
     pub chains: Chains,
+    /// What was remembered when each run under way began.
+    pub memory: BTreeMap<RunId, Memory>,
     /// The tools of servers as the last step was shown them, while a run is under way.
     pub server_tools: Option<ShownServerTools>,
     /// Set when the thread is about to be deleted: nothing else is done before this says whether it was.
@@ -231,6 +233,7 @@ impl Live {
             attendance: watch::Sender::new(0),
             durable_seq: watch::Sender::new(state.thread.seq),
             chains: Chains::default(),
+            memory: BTreeMap::new(),
             server_tools: None,
             verdict: None,
             generation: 0,

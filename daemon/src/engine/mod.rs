@@ -35,7 +35,9 @@ use std::{
     },
 };
 
-use ropewalk_protocol::{BlobId, InteractionId, Policy, RpcError, Run, RunId, RunStatus, ThreadId};
+use ropewalk_protocol::{
+    BlobId, InstructionsSource, InteractionId, Policy, ProjectId, RpcError, Run, RunId, RunStatus, ThreadId,
+};
 use tokio::sync::{RwLock, Semaphore};
 
 pub use crate::catalogue::{starting, storage_error};
@@ -92,6 +94,11 @@ impl Engine {
     /// `unavailable`, when it cannot be read.
     pub async fn blob(&self, blob: &BlobId, offset: u64, limit: usize) -> Result<Option<BlobPart>, RpcError> {
         self.shared.store.read_blob(blob, offset, limit).await.map_err(|error| storage_error(&error))
+    }
+
+    /// The files that runs in a project are told with its instructions, whether or not they are included.
+    pub async fn instruction_sources(&self, project: &ProjectId) -> Vec<InstructionsSource> {
+        run::workspace::sources(&self.shared, project).await
     }
 
     /// Whether a thread has runs that have not ended.

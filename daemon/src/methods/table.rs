@@ -3,8 +3,8 @@
 use ropewalk_protocol as p;
 
 use super::{
-    attention, blobs, branches, context, daemon, endpoints, grants, interactions, items, policies, projects, queue, runs,
-    search, servers, settings, threads, upkeep,
+    attention, blobs, branches, context, daemon, endpoints, grants, instructions, interactions, items, memory,
+    policies, projects, queue, runs, search, servers, settings, threads, upkeep,
 };
 use crate::dispatch::Table;
 
@@ -13,6 +13,7 @@ use crate::dispatch::Table;
 pub fn table() -> Table {
     let mut table = Table::default();
     of_the_daemon(&mut table);
+    of_memory(&mut table);
     of_threads(&mut table);
     table
 }
@@ -56,6 +57,18 @@ fn of_the_daemon(table: &mut Table) {
         .on::<p::ServerReviewRead>(servers::review)
         .on::<p::ServerReviewCheck>(servers::check)
         .on::<p::ServerReviewSubmit>(servers::submit);
+}
+
+/// What runs are told and remember.
+fn of_memory(table: &mut Table) {
+    table
+        .on::<p::MemoryList>(memory::list)
+        .on::<p::MemoryRead>(memory::read)
+        .on::<p::MemoryCreate>(memory::create)
+        .on::<p::MemoryUpdate>(memory::update)
+        .on::<p::MemoryDelete>(memory::delete)
+        .on::<p::InstructionsRead>(instructions::read)
+        .on::<p::InstructionsReplace>(instructions::replace);
 }
 
 fn of_threads(table: &mut Table) {

@@ -72,6 +72,8 @@ tries! {
     "the agent of a run", "call ask_user" => agent_ask_user;
     "the agent of a run", "call app_read" => agent_app_read;
     "the agent of a run", "call app_navigate" => agent_app_navigate;
+    "the agent of a run", "call app_memory" => agent_app_memory;
+    "the agent of a run", "call app_instructions where a rule allows all App tools" => agent_app_instructions;
     "the agent of a run", "call a file tool in a project without grants" => agent_files_ungranted;
     "the agent of a run", "read a file inside a grant" => agent_files_read;
     "the agent of a run", "write a file inside a grant to write" => agent_files_write;
@@ -256,6 +258,20 @@ async fn agent_app_read(daemon: Piped) -> String {
     agent(daemon, &[], "app_read {\"resource\":\"Threads\"}").await
 }
 
+async fn agent_app_memory(daemon: Piped) -> String {
+    let create =
+        json!({"operation": "Create", "operationId": "op", "scope": "User", "kind": "Fact", "title": "t", "body": "b"});
+    agent(daemon, &[], &format!("app_memory {create}")).await
+}
+
+async fn agent_app_instructions(daemon: Piped) -> String {
+    let mut bot = bot(&daemon).await;
+    bot.call("policy/set", json!({"level": "global", "source": "app", "decision": "allow"})).await;
+    let thread = bot.start(&[]).await;
+    call_outcome(&mut bot, &thread, "app_instructions {\"text\":\"x\",\"expectedRevision\":1,\"operationId\":\"op\"}")
+        .await
+}
+
 async fn agent_app_navigate(daemon: Piped) -> String {
     agent(daemon, &[], "app_navigate").await
 }
@@ -283,7 +299,18 @@ async fn agent_security(daemon: Piped) -> String {
     let names: Vec<&str> = tools["items"].as_array().unwrap().iter().filter_map(|tool| tool["name"].as_str()).collect();
     for name in names {
         assert!(
-            ["app_navigate", "app_read", "ask_user"].contains(&name),
+            [
+                "app_instructions",
+                "app_memory",
+                "app_navigate",
+                "app_projects",
+                "app_read",
+                "app_runs",
+                "app_security",
+                "app_threads",
+                "ask_user",
+            ]
+            .contains(&name),
             "what {name} may do belongs into docs/authority.md"
         );
     }

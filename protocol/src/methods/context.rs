@@ -66,7 +66,7 @@ pub enum ContextLayerName {
     Base,
     /// The instructions of the project.
     ProjectInstructions,
-    /// `AGENTS.md` of the directories the project may read.
+    /// `AGENTS.md` and `CLAUDE.md` of the directories the project may read.
     WorkspaceFiles,
     /// What is remembered.
     MemoryIndex,

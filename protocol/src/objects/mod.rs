@@ -2,8 +2,10 @@
 
 mod approval;
 mod endpoint;
+mod instructions;
 mod interaction;
 mod item;
+mod memory;
 mod outcome;
 mod policy;
 mod project;
@@ -17,8 +19,10 @@ mod waiting;
 
 pub use approval::*;
 pub use endpoint::*;
+pub use instructions::*;
 pub use interaction::*;
 pub use item::*;
+pub use memory::*;
 pub use outcome::*;
 pub use policy::*;
 pub use project::*;

@@ -44,6 +44,7 @@ pub(crate) fn types() -> BTreeMap<&'static str, Types> {
         InteractionSettle AttentionList AttentionSeen ContextPreview BlobRead EndpointSet EndpointRemove EndpointList EndpointTest SecretSet SecretRemove SettingsRead SettingsUpdate
         ServerAdd ServerList ServerRead ServerStatus ServerUpdate ServerRestart ServerRemove ServerReviewRead
         ServerReviewCheck ServerReviewSubmit ToolCall ApprovalAsk InputAsk
+        MemoryList MemoryRead MemoryCreate MemoryUpdate MemoryDelete InstructionsRead InstructionsReplace
         ;
         ThreadEventSent ThreadUnsubscribed DataChanged Navigate InteractionSettledSent InteractionInvalidAnswer
         ToolProgressSent CancelRequest

@@ -143,6 +143,8 @@ export type RunErrorKind =
   | "storage"
   | "internal"
   | Unlisted;
+/** A memory entry. Opaque to clients: compare it, store it, send it back, never take it apart. */
+export type EntryId = string;
 /** What a program reads of an error. */
 export type ErrorData = {
   /** Whether the same request may succeed later without a change. */
@@ -627,8 +629,14 @@ export type ListedItem = {
     }
   | UnlistedMember<"kind">
 );
+/** Who wrote a memory entry. */
+export type MemoryAuthor = "user" | "model" | Unlisted;
+/** Whom a memory entry is about. An entry of a project goes before one of the user. */
+export type MemoryScope = "user" | "project";
+/** What a memory entry says. */
+export type MemoryKind = "profile" | "preference" | "fact";
 /** Who speaks in a message. */
-export type Role = "user" | "assistant" | "tool" | Unlisted;
+export type Role = "user" | "assistant" | "tool";
 /** Where a rule holds. */
 export type PolicyLevel = "global" | "project" | "thread";
 /** Kinds of callers a rule can name. */
@@ -1861,6 +1869,10 @@ export interface Limits {
   pageItems: number;
   /** Characters of one page, its first item always included. */
   pageCharacters: number;
+  /** Messages that one page of a search looks at. */
+  searchMessages: number;
+  /** Characters of a message that a hit of a search shows, around its first match. */
+  fragmentCharacters: number;
   /** Parts of one input. */
   inputParts: number;
   /** Bytes of one image, decoded. */
@@ -1905,6 +1917,61 @@ export interface QuestionAnswer {
   selected?: number[];
   /** Free text. */
   other?: string;
+}
+/** The instructions of a project as a document of their own. */
+export interface Instructions {
+  /** The project. */
+  projectId: ProjectId;
+  /**
+   * What its runs are told, at most 32,000 characters: the same text as the project's `instructions`, empty where it has none.
+   */
+  text: string;
+  /**
+   * Whether runs are also told what `AGENTS.md` and `CLAUDE.md` say, at the root of every directory that the project may read.
+   */
+  includeWorkspaceFiles: boolean;
+  /**
+   * Those of the files that there are now, as the next run of the project's own endpoint would be told them; none where they are not included.
+   */
+  sources: InstructionsSource[];
+  /** Its revision: raised by a change of the text or of what is included, and by no other change of the project. */
+  revision: number;
+}
+/** A file that a project's runs are told. */
+export interface InstructionsSource {
+  /** Its path. */
+  path: string;
+  /** How many characters it has; of a file above 1 MiB, those of its first MiB; 0 where it could not be read. */
+  characters: number;
+  /** Whether runs are told a part of it only. */
+  cut: boolean;
+  /** Why it could not be read. */
+  error?: string;
+}
+/** The instructions after a change. */
+export interface InstructionsChanged {
+  /** The instructions. */
+  instructions: Instructions;
+  /** Whether this is the stored answer of an operation that was asked for before. */
+  replayed: boolean;
+}
+/** Parameters of `instructions/replace`. */
+export interface InstructionsReplaceParams {
+  /** Which project's. */
+  projectId: ProjectId;
+  /** All of the new text, at most 32,000 characters; empty takes the instructions away. */
+  text: string;
+  /** Whether runs are also told what `AGENTS.md` and `CLAUDE.md` say; as before unless given. */
+  includeWorkspaceFiles?: boolean;
+  /** The revision of the instructions this is based on. What replaces a whole text must have seen it. */
+  expectedRevision: number;
+  /** Makes a repeat recognisable. */
+  operationId?: OperationId;
+}
+/** The answer to `instructions/read`. */
+export interface InstructionsResult {
+  /** The instructions. */
+  instructions: Instructions;
 }
 /** The answer to `interaction/settle`. */
 export interface InteractionAnswered {
@@ -2009,6 +2076,131 @@ export interface ListParams {
   /** How many at most; 100 unless given, 1,000 at most. */
   limit?: number;
 }
+/** A memory entry after a change. */
+export interface MemoryChanged {
+  /** The entry. */
+  entry: MemoryEntry;
+  /** Whether this is the stored answer of an operation that was asked for before. */
+  replayed: boolean;
+}
+/**
+ * Something that runs are to know without having been told again. Runs are shown an index of the entries of their project and of the user, from the next run on after a change.
+ */
+export interface MemoryEntry {
+  /** Its id. */
+  entryId: EntryId;
+  /** Whom it is about. */
+  scope: MemoryScope | Unlisted;
+  /** The project, where the scope is one. */
+  projectId?: ProjectId;
+  /** What it says. */
+  kind: MemoryKind | Unlisted;
+  /** Its title, one line of 1 to 120 characters. */
+  title: string;
+  /** Its text, at most 4,000 characters; absent in `memory/list` only. */
+  body?: string;
+  /** At most 8 words to find it by, each a line of 1 to 64 characters and each once. */
+  tags: string[];
+  /** Whether runs are shown its text and not its title alone. */
+  pinned: boolean;
+  /** Whether runs are shown it at all. */
+  enabled: boolean;
+  /** Who wrote its title and text as they stand. */
+  author: MemoryAuthor;
+  /** The thread whose run wrote them, where it was one. */
+  threadId?: ThreadId;
+  /** When it was made. */
+  createdAt: string;
+  /** When it last changed. */
+  updatedAt: string;
+  /** Its revision. */
+  revision: number;
+}
+/** Parameters of `memory/create`. A scope has at most 300 entries: one more is `overloaded`. */
+export interface MemoryCreateParams {
+  /** Whom it is about. */
+  scope: MemoryScope;
+  /** The project; required with the scope `project`, refused with `user`. */
+  projectId?: ProjectId;
+  /** What it says. */
+  kind: MemoryKind;
+  /** Its title, one line of 1 to 120 characters. */
+  title: string;
+  /** Its text, at most 4,000 characters. */
+  body: string;
+  /** At most 8 words to find it by, each a line of 1 to 64 characters. */
+  tags?: string[];
+  /** Whether runs are shown its text and not its title alone; not, unless this is true. */
+  pinned?: boolean;
+  /** Whether runs are shown it at all; they are, unless this is false. */
+  enabled?: boolean;
+  /** Makes a repeat recognisable. */
+  operationId?: OperationId;
+}
+/** Parameters of `memory/delete`. */
+export interface MemoryDeleteParams {
+  /** Which one. */
+  entryId: EntryId;
+  /** Makes a repeat recognisable. */
+  operationId?: OperationId;
+  /** The revision this change is based on. */
+  expectedRevision?: number;
+}
+/** One page of a list. */
+export interface MemoryEntryPage {
+  /** The items, at most `limit` of them and at most 262,144 characters, the first one always included. */
+  items: MemoryEntry[];
+  /** Where the next page begins; absent on the last. */
+  nextCursor?: string;
+  /** Whether something was left out that no further page has. */
+  truncated?: boolean;
+}
+/** Parameters of `memory/list`. */
+export interface MemoryListParams {
+  /** Only those of this scope. */
+  scope?: MemoryScope;
+  /** Only those of this project; not with the scope `user`. */
+  projectId?: ProjectId;
+  /** Only those that have every word of this in title, text or tags, in whatever case; at most 1,000 characters. */
+  query?: string;
+  /** Only those with this tag. */
+  tag?: string;
+  /** Where the page begins; absent: at the start. */
+  cursor?: string;
+  /** How many at most; 100 unless given, 1,000 at most. */
+  limit?: number;
+}
+/** Names a memory entry. */
+export interface MemoryParams {
+  /** Which one. */
+  entryId: EntryId;
+}
+/** The answer to `memory/read`. */
+export interface MemoryResult {
+  /** The entry. */
+  entry: MemoryEntry;
+}
+/** Parameters of `memory/update`. */
+export interface MemoryUpdateParams {
+  /** Which one. */
+  entryId: EntryId;
+  /** What it says. */
+  kind?: MemoryKind;
+  /** Its title, one line of 1 to 120 characters. */
+  title?: string;
+  /** Its text, at most 4,000 characters. */
+  body?: string;
+  /** All its tags, in place of those it has. */
+  tags?: string[];
+  /** Whether runs are shown its text and not its title alone. */
+  pinned?: boolean;
+  /** Whether runs are shown it at all. */
+  enabled?: boolean;
+  /** Makes a repeat recognisable. */
+  operationId?: OperationId;
+  /** The revision this change is based on. */
+  expectedRevision?: number;
+}
 /** One node of the chain the model sees. */
 export interface Message {
   /** Its id. */
@@ -2022,7 +2214,7 @@ export interface Message {
   /** The run it belongs to. */
   runId?: RunId;
   /** Who speaks. */
-  role: Role;
+  role: Role | Unlisted;
   /** How it was delivered. */
   delivery: Delivery;
   /** What is said. */
@@ -2616,6 +2808,38 @@ export interface RunWaited {
   /** The last event of its thread. */
   seq: number;
 }
+/** A message that has what was looked for. It is not here as a whole: `thread/messages` has it. */
+export interface SearchHit {
+  /** The project of its thread. */
+  projectId: ProjectId;
+  /** The name of that project. */
+  projectName: string;
+  /** Its thread. */
+  threadId: ThreadId;
+  /** The title of that thread, or the first line of its first input. */
+  threadTitle?: string;
+  /** The branch it was added on. */
+  branchId: BranchId;
+  /** The message. */
+  messageId: MessageId;
+  /** Who speaks in it. */
+  role: Role | Unlisted;
+  /** When it was stored. */
+  at: string;
+  /** What it says around the first match, at most 160 characters. */
+  fragment: string;
+  /** How often the whole message has what was looked for. */
+  matchCount: number;
+}
+/** One page of a list. */
+export interface SearchHitPage {
+  /** The items, at most `limit` of them and at most 262,144 characters, the first one always included. */
+  items: SearchHit[];
+  /** Where the next page begins; absent on the last. */
+  nextCursor?: string;
+  /** Whether something was left out that no further page has. */
+  truncated?: boolean;
+}
 /** Parameters of `secret/remove`. */
 export interface SecretRemoveParams {
   /** The endpoint. */
@@ -2635,6 +2859,64 @@ export interface SecretSetParams {
   operationId?: OperationId;
   /** The endpoint's revision this change is based on. */
   expectedRevision?: number;
+}
+/** A grant of the document. */
+export interface SecurityGrant {
+  /** An existing directory, absolute. */
+  path: string;
+  /** What is allowed beneath it; not empty. */
+  capabilities: Capability[];
+  /** Its name; unless given, the one it has, and for a new one the last part of the path. */
+  name?: string;
+}
+/** Parameters of `project/security/replace`. */
+export interface SecurityReplaceParams {
+  /** The project. */
+  projectId: ProjectId;
+  /** All grants it has from now on, each directory once. */
+  grants: SecurityGrant[];
+  /** All rules of its own it has from now on. */
+  policies: SecurityRule[];
+  /** Whether it is only said what would change; not, unless this is true. */
+  dryRun?: boolean;
+  /** Makes a repeat recognisable. */
+  operationId?: OperationId;
+  /** The project's revision the document was made from. */
+  expectedRevision: number;
+}
+/** A rule of the document, as `policy/set` takes it. Exactly one of `tool` and `source` is given. */
+export interface SecurityRule {
+  /** The tool it is about. */
+  tool?: PolicyTool;
+  /** The source it is about. */
+  source?: string;
+  /** Whose calls it is about; all, unless given. */
+  principal?: PolicyPrincipal;
+  /** The account it is about; all, unless given. */
+  connection?: string;
+  /** What it says. */
+  decision: PolicyDecision;
+  /** How long a call may be silent, 1,000 to 3,600,000 ms; as without the rule, unless given. */
+  timeoutMs?: number;
+  /** How many calls one run may make, 1 to 65,535. */
+  maxCallsPerRun?: number;
+  /** When it stops to hold. */
+  expiresAt?: string;
+}
+/** The answer to `project/security/replace`. */
+export interface SecurityReplaced {
+  /** The project with its grants and rules, after the change or as they would be. */
+  project: Project;
+  /** Whether it was done. */
+  applied: boolean;
+  /** Whether it was only said what would change. */
+  dryRun: boolean;
+  /** What changed or would change, in a sentence. */
+  effect: string;
+  /** What whoever granted a directory should know, as sentences. */
+  warning?: string;
+  /** Whether this is the stored answer of an operation that was asked for before. */
+  replayed: boolean;
 }
 /** A server whose tools runs can call: one of the two that are part of the daemon, or one the owner added. */
 export interface Server {
@@ -3164,6 +3446,29 @@ export interface ThreadResumed {
   /** Whether this is the stored answer of an operation that was asked for before. */
   replayed: boolean;
 }
+/** Parameters of `thread/search`. */
+export interface ThreadSearchParams {
+  /** What to look for within the text of one message. */
+  query: string;
+  /**
+   * Whether the query is a regular expression, matched in linear time: without lookaround and backreferences. Literal unless given.
+   */
+  isRegex?: boolean;
+  /** Whether letters match whatever their case; they do unless given. */
+  ignoreCase?: boolean;
+  /** Whose messages are looked at; those of users and of models unless given. */
+  roles?: Role[];
+  /** Only threads of this project. */
+  projectId?: ProjectId;
+  /** Only this thread. */
+  threadId?: ThreadId;
+  /** Only the chain of this branch of the thread. */
+  branchId?: BranchId;
+  /** Where the search goes on. It is good for the same query, roles and scope only. */
+  cursor?: string;
+  /** How many hits at most; 100 unless given, 1,000 at most. */
+  limit?: number;
+}
 /** Parameters of `thread/start`. */
 export interface ThreadStartParams {
   /** The project it lives in; the default one unless given. */
@@ -3298,6 +3603,8 @@ export interface DaemonMethods {
   "policy/remove": { params: PolicyRemoveParams; result: Removed };
   /** The rules, in the order of their ids. */
   "policy/list": { params: PolicyListParams; result: PolicyPage };
+  /** Replace the grants and the rules of a project, all of them at once: what is not named is taken back. For one grant or one rule there are `grant/add` and `policy/set`, which leave the others as they are. */
+  "project/security/replace": { params: SecurityReplaceParams; result: SecurityReplaced };
   /** Start a thread, declare tools for it and subscribe to it. */
   "thread/start": { params: ThreadStartParams; result: ThreadStarted };
   /** Attach to a thread: its snapshot, or what came after an event; then live events and open interactions. */
@@ -3314,6 +3621,8 @@ export interface DaemonMethods {
   "thread/messages": { params: ThreadMessagesParams; result: MessagePage };
   /** The events of a thread after one: pull what `thread/resume` pushes. */
   "thread/events": { params: ThreadEventsParams; result: EventPage };
+  /** Look for a text in the messages of all threads, or of some: one hit for each message that has it, in the order of project, thread and message. A page with `nextCursor` may be empty: it ends after so many messages were looked at. */
+  "thread/search": { params: ThreadSearchParams; result: SearchHitPage };
   /** Be sent the events of a thread, without binding tools. */
   "thread/subscribe": { params: ThreadSubscribeParams; result: Subscribed };
   /** Be sent them no more, and no longer count as attached. */
@@ -3370,6 +3679,20 @@ export interface DaemonMethods {
   "attention/list": { params: ListParams; result: AttentionPage };
   /** Say that the person has seen something that waits. It is listed no more, and waits all the same. */
   "attention/seen": { params: AttentionSeenParams; result: AttentionNoted };
+  /** The memory entries, in the order of their ids, without their texts. */
+  "memory/list": { params: MemoryListParams; result: MemoryEntryPage };
+  /** A memory entry with its text. */
+  "memory/read": { params: MemoryParams; result: MemoryResult };
+  /** Remember something. Runs that begin later are shown it. */
+  "memory/create": { params: MemoryCreateParams; result: MemoryChanged };
+  /** Change a memory entry: what is not named stays as it is. */
+  "memory/update": { params: MemoryUpdateParams; result: MemoryChanged };
+  /** Forget a memory entry for good. */
+  "memory/delete": { params: MemoryDeleteParams; result: Removed };
+  /** What the runs of a project are told, and which files of its directories with it. */
+  "instructions/read": { params: ProjectParams; result: InstructionsResult };
+  /** Put another text in the place of a project's instructions. */
+  "instructions/replace": { params: InstructionsReplaceParams; result: InstructionsChanged };
   /** What the next request of a branch would be made of: every layer, and how much of the window each part takes. */
   "context/preview": { params: ContextPreviewParams; result: ContextPreviewed };
   /** A part of a payload that was cut from what the model saw: the `blob` of an item. */
@@ -3456,7 +3779,7 @@ export type Notifications = DaemonNotifications & ClientNotifications;
 export const protocolVersion = 1 as const;
 
 /** The digest of the bundle these types were made from: what a daemon of the same version answers in its handshake. */
-export const schemaHash = "df02f7b2ec3aa93ef44f6a98eb76ed854013692897dcec05f8f170eadee16c9c" as const;
+export const schemaHash = "6e86c0cd5920c4cd8332148a509bcb85bda04d0c46536a668d969807cd6478b3" as const;
 
 /** The kinds of errors and their JSON-RPC codes. */
 export const errorCodes = {
@@ -3496,6 +3819,8 @@ export const limits = {
   queueEntries: 1000,
   pageItems: 1000,
   pageCharacters: 262144,
+  searchMessages: 20000,
+  fragmentCharacters: 160,
   inputParts: 32,
   imageBytes: 5242880,
   toolsPerClient: 128,
@@ -3530,6 +3855,7 @@ export const daemonMethods = [
   "policy/set",
   "policy/remove",
   "policy/list",
+  "project/security/replace",
   "thread/start",
   "thread/resume",
   "thread/read",
@@ -3538,6 +3864,7 @@ export const daemonMethods = [
   "thread/archive",
   "thread/messages",
   "thread/events",
+  "thread/search",
   "thread/subscribe",
   "thread/unsubscribe",
   "thread/tools",
@@ -3566,6 +3893,13 @@ export const daemonMethods = [
   "interaction/settle",
   "attention/list",
   "attention/seen",
+  "memory/list",
+  "memory/read",
+  "memory/create",
+  "memory/update",
+  "memory/delete",
+  "instructions/read",
+  "instructions/replace",
   "context/preview",
   "blob/read",
   "endpoint/set",
@@ -3599,6 +3933,7 @@ export const mutatingMethods = [
   "grant/remove",
   "policy/set",
   "policy/remove",
+  "project/security/replace",
   "thread/start",
   "thread/resume",
   "thread/update",
@@ -3619,6 +3954,10 @@ export const mutatingMethods = [
   "queue/reorder",
   "interaction/settle",
   "attention/seen",
+  "memory/create",
+  "memory/update",
+  "memory/delete",
+  "instructions/replace",
   "endpoint/set",
   "endpoint/remove",
   "secret/set",

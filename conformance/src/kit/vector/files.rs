@@ -32,6 +32,7 @@ const FILES: &[(&str, &str)] = files! {
     "faults"
     "deletion"
     "projects"
+    "memory"
     "policies"
     "servers"
     "endpoints"

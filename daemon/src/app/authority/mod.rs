@@ -9,10 +9,10 @@ mod rules;
 mod tests;
 
 use ropewalk_protocol::{
-    Change, Endpoint, EndpointSetParams, Grant, GrantAddParams, Method, Policy, PolicyId, PolicyRemove,
-    PolicyRemoveParams, PolicySet, PolicySetParams, Project, ProjectId, SecretSet, SecretSetParams, SecurityReplace,
-    SecurityReplaceParams, ServerUpdate, ServerUpdateParams, Settings, SettingsUpdate, ThreadUpdate,
-    ThreadUpdateParams,
+    Change, Endpoint, EndpointSetParams, Grant, GrantAddParams, InstructionsReplace, InstructionsReplaceParams, Method,
+    Policy, PolicyId, PolicyRemove, PolicyRemoveParams, PolicySet, PolicySetParams, Project, ProjectId, SecretSet,
+    SecretSetParams, SecurityReplace, SecurityReplaceParams, ServerUpdate, ServerUpdateParams, Settings,
+    SettingsUpdate, ThreadUpdate, ThreadUpdateParams,
 };
 use ropewalk_protocol::{EndpointId, EndpointSet, GrantAdd, ProjectUpdate, ProjectUpdateParams, ServerId, ThreadId};
 use serde::{Serialize, de::DeserializeOwned};
@@ -65,6 +65,12 @@ pub fn stakes(thread: &ThreadId, method: &str, params: &Value, standing: &dyn Au
             let is_on = standing.is_server_on(&params.server_id)?;
             (params.enabled == Some(true) && !is_on)
                 .then(|| widening(json!({"enabled": false}), json!({"enabled": true})))
+        }
+        InstructionsReplace::NAME => {
+            // It lets runs do no more than before, and a person sees both texts.
+            let params: InstructionsReplaceParams = read(params)?;
+            let before = standing.project_of(&params.project_id)?.instructions.unwrap_or_default();
+            Some(Stakes { change: change(before.into(), params.text.into()), widens: false })
         }
         ProjectUpdate::NAME => servers_of(&read(params)?, standing),
         ThreadUpdate::NAME => {

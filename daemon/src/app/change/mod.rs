@@ -4,6 +4,8 @@
 //! Nothing is tried twice: a conflict is told with the revision and the document there are, and the model decides (APP-153).
 //! A repeat of an operation id is answered from the journal (APP-155), which only applied changes are in (APP-156).
 
+pub mod instructions;
+pub mod memory;
 pub mod projects;
 pub mod runs;
 pub mod security;
@@ -86,6 +88,7 @@ pub fn stakes(place: &Place, tool: &str, arguments: &Map<String, Value>, standin
     let request = match tool {
         projects::NAME => wire_of::<projects::ProjectChange>(place, arguments),
         security::NAME => wire_of::<security::SecurityChange>(place, arguments),
+        instructions::NAME => wire_of::<instructions::InstructionsChange>(place, arguments),
         threads::NAME => wire_of::<threads::ThreadChange>(place, arguments),
         _ => None,
     };

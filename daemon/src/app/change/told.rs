@@ -60,8 +60,19 @@ pub struct Written {
 }
 
 /// The documents that answers of the wire have in them.
-const DOCUMENTS: [&str; 10] =
-    ["project", "thread", "branch", "policy", "grant", "endpoint", "settings", "server", "run", "entry"];
+const DOCUMENTS: [&str; 11] = [
+    "project",
+    "thread",
+    "branch",
+    "policy",
+    "grant",
+    "endpoint",
+    "settings",
+    "server",
+    "run",
+    "entry",
+    "instructions",
+];
 
 impl Written {
     /// A change that the wire answered like this.

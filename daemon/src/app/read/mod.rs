@@ -1,5 +1,6 @@
 //! `app_read`: the daemon's own data, resource by resource, in pages.
 
+mod notes;
 mod page;
 mod resources;
 mod runs;
@@ -25,9 +26,12 @@ const DESCRIPTION: &str = "Reads the data of this application, page by page. Res
     (one project with its directory grants and tool policies), Threads (the threads of a project, newest first), Thread \
     (one thread with its branches, without messages), Messages (the messages of one branch as its model sees them, newest \
     first), Runs (how the branches of a thread stand: revision, state, queue, run and what can be done about one that ended \
-    badly), Settings (what holds everywhere: settings, servers, global tool policies, endpoints), Search (messages that \
-    have the text of query, in all threads or where projectId, threadId and branchId say; each with a fragment). Ids you leave out are those of your own project, thread and branch, but for Search. An answer has items, truncated (the page \
-    was ended early because it became too long, or a search had looked at enough) and, when there is more, nextCursor: call again with the same arguments \
+    badly), Settings (what holds everywhere: settings, servers, global tool policies, endpoints), Memory (what is remembered \
+    of the project and of the user: by title, those with all words of query, or one with its text by its resourceId), \
+    Instructions (what runs of the project are told, and how large each part of your own context is), Search (messages that \
+    have the text of query, in all threads or where projectId, threadId and branchId say; each with a fragment). Ids you leave \
+    out are those of your own project, thread and branch, but for Search. An answer has items, truncated (the page was ended \
+    early because it became too long, or a search had looked at enough) and, when there is more, nextCursor: call again with the same arguments \
     and this cursor.";
 
 /// Characters of a cursor that a summary shows.
@@ -45,6 +49,8 @@ pub enum ReadResource {
     Runs,
     Settings,
     Search,
+    Memory,
+    Instructions,
 }
 
 /// The arguments of `app_read`.
@@ -53,10 +59,10 @@ pub enum ReadResource {
 pub struct ReadParams {
     /// What to read.
     pub resource: ReadResource,
-    /// The id of the one project or thread to read, where you have no more than its id.
+    /// The id of the one project, thread or memory entry to read, where you have no more than its id.
     #[serde(default)]
     pub resource_id: Option<String>,
-    /// The project of Project and Threads. Left out: your own. Of Search; left out: all of them.
+    /// The project of Project, Threads, Memory and Instructions. Left out: your own. Of Search; left out: all of them.
     #[serde(default)]
     pub project_id: Option<ProjectId>,
     /// The thread of Thread, Messages and Runs. Left out: your own. Of Search; left out: all of them.
@@ -66,7 +72,7 @@ pub struct ReadParams {
     /// Search; left out: all of the thread.
     #[serde(default)]
     pub branch_id: Option<BranchId>,
-    /// What Search looks for within one message.
+    /// What Search looks for within one message; of Memory, words that all have to be in title, text or tags.
     #[serde(default)]
     pub query: Option<String>,
     /// Whether query is a regular expression, matched in linear time: without lookaround and backreferences. Left out: it is
@@ -130,6 +136,8 @@ impl AppServer {
             ReadResource::Runs => self.runs(&params, limit).await?,
             ReadResource::Settings => self.settings(&params, limit)?,
             ReadResource::Search => self.search(&params, limit).await?,
+            ReadResource::Memory => self.memory(&params, limit)?,
+            ReadResource::Instructions => self.instructions(&params).await?,
         };
         Answer::new(&page, summary(&params, limit, &page))
     }

@@ -86,8 +86,9 @@ impl AppServer {
     }
 
     /// The project that is meant, for what belongs to one: the run's own, where none is named (APP-214).
-    fn project_id(&self, params: &ReadParams) -> Result<ProjectId, ToolError> {
-        let named = params.resource_id.as_deref().filter(|_| params.resource == ReadResource::Project);
+    pub(super) fn project_id(&self, params: &ReadParams) -> Result<ProjectId, ToolError> {
+        let is_named_so = matches!(params.resource, ReadResource::Project | ReadResource::Instructions);
+        let named = params.resource_id.as_deref().filter(|_| is_named_so);
         let named = same("projectId", params.project_id.as_deref(), named)?;
         Ok(named.map_or_else(|| self.place.project_id.clone(), ProjectId::from))
     }
@@ -112,7 +113,7 @@ fn same<'a>(name: &str, id: Option<&'a str>, resource_id: Option<&'a str>) -> Re
 pub(super) const POLICY_WORDS: &[&str] = &["level", "decision", "principal/kind", "origin", "setBy/kind"];
 
 /// A single document has no second page.
-fn no_cursor(params: &ReadParams) -> Result<(), ToolError> {
+pub(super) fn no_cursor(params: &ReadParams) -> Result<(), ToolError> {
     if params.cursor.is_none() {
         return Ok(());
     }

@@ -2,6 +2,7 @@
 
 mod changing;
 mod navigating;
+mod notes;
 mod paging;
 mod reading;
 mod schemas;

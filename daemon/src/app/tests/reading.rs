@@ -12,7 +12,19 @@ fn fields(page: &Value) -> Vec<&str> {
 #[tokio::test]
 async fn app_26_app_38_every_resource_answers_with_a_page_of_the_same_shape() {
     let client = World::new().client().await;
-    for resource in ["Projects", "Project", "Threads", "Thread", "Messages", "Runs", "Settings", "Search"] {
+    let resources = [
+        "Projects",
+        "Project",
+        "Threads",
+        "Thread",
+        "Messages",
+        "Runs",
+        "Settings",
+        "Search",
+        "Memory",
+        "Instructions",
+    ];
+    for resource in resources {
         let query = (resource == "Search").then_some("x");
         let page = client.page(json!({"resource": resource, "query": query})).await;
         assert_eq!(fields(&page), ["resource", "items", "truncated", "returned"], "{resource}");
@@ -25,9 +37,20 @@ async fn app_26_app_38_every_resource_answers_with_a_page_of_the_same_shape() {
 async fn app_37_an_unknown_resource_is_refused_with_those_there_are() {
     let client = World::new().client().await;
     let error = client.error("app_read", json!({"resource": "Chats"})).await;
-    for known in
-        ["Chats", "resource", "Projects", "Project", "Threads", "Thread", "Messages", "Runs", "Settings", "Search"]
-    {
+    for known in [
+        "Chats",
+        "resource",
+        "Projects",
+        "Project",
+        "Threads",
+        "Thread",
+        "Messages",
+        "Runs",
+        "Settings",
+        "Search",
+        "Memory",
+        "Instructions",
+    ] {
         assert!(error.contains(known), "{error}");
     }
     let error = client.error("app_read", json!({"resource": "Thread", "chatId": "t1"})).await;

@@ -26,7 +26,16 @@ fn validator(schema: &Value) -> Validator {
 async fn app_6_the_tools_are_listed_as_any_servers_are() {
     let tools = listed().await;
     let names: Vec<&Value> = tools.iter().map(|tool| &tool["name"]).collect();
-    let expected = ["app_navigate", "app_projects", "app_read", "app_runs", "app_security", "app_threads"];
+    let expected = [
+        "app_instructions",
+        "app_memory",
+        "app_navigate",
+        "app_projects",
+        "app_read",
+        "app_runs",
+        "app_security",
+        "app_threads",
+    ];
     assert_eq!(names, expected);
     let read_only =
         json!({"readOnlyHint": true, "destructiveHint": false, "idempotentHint": true, "openWorldHint": false});
@@ -49,7 +58,18 @@ async fn app_10_an_enumeration_is_a_list_of_words_and_what_has_a_default_is_opti
         (&resource["type"], &resource["enum"]),
         (
             &json!("string"),
-            &json!(["Projects", "Project", "Threads", "Thread", "Messages", "Runs", "Settings", "Search"])
+            &json!([
+                "Projects",
+                "Project",
+                "Threads",
+                "Thread",
+                "Messages",
+                "Runs",
+                "Settings",
+                "Search",
+                "Memory",
+                "Instructions"
+            ])
         )
     );
     assert_eq!(schema["required"], json!(["resource"]));
@@ -87,7 +107,7 @@ async fn app_7_every_answer_fits_the_schema_of_its_tool_and_is_the_models_text_t
         validator(&named(&tools, "app_navigate")["outputSchema"]),
         validator(&named(&tools, "app_read")["outputSchema"]),
     );
-    let reads = ["Projects", "Project", "Threads", "Thread", "Messages", "Runs", "Settings"];
+    let reads = ["Projects", "Project", "Threads", "Thread", "Messages", "Runs", "Settings", "Memory", "Instructions"];
     let reads = reads.map(|resource| json!({"resource": resource}));
     let paged = json!({"resource": "Messages", "limit": 1});
     let search = json!({"resource": "Search", "query": "one"});
@@ -109,7 +129,7 @@ fn app_19_every_app_tool_asks_by_default() {
         assert!(!spec.default.exempt_from_asking && spec.default.silence_ms == 600_000);
     }
     let names: Vec<&str> = specs().iter().map(|spec| spec.flat_name.as_str()).collect();
-    let expected =
-        ["navigate", "projects", "read", "runs", "security", "threads"].map(|name| format!("mcp_app__app_{name}"));
+    let expected = ["instructions", "memory", "navigate", "projects", "read", "runs", "security", "threads"]
+        .map(|name| format!("mcp_app__app_{name}"));
     assert_eq!(names, expected);
 }

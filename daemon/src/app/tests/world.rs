@@ -13,8 +13,8 @@ use rmcp::{
     service::RunningService,
 };
 use ropewalk_protocol::{
-    BranchId, Endpoint, Message, NavigateParams, Policy, Project, ProjectId, RpcError, Run, Server, Settings, Thread,
-    ThreadId, ThreadSearchParams, Unattended,
+    BranchId, Endpoint, Instructions, MemoryEntry, Message, NavigateParams, Policy, Project, ProjectId, RpcError, Run,
+    Server, Settings, Thread, ThreadId, ThreadSearchParams, Unattended,
 };
 use serde_json::{Value, json};
 
@@ -51,6 +51,8 @@ pub(super) struct World {
     pub(super) found: Hits,
     /// What was searched for.
     pub(super) searched: Mutex<Vec<ThreadSearchParams>>,
+    pub(super) entries: Vec<MemoryEntry>,
+    pub(super) instructions: BTreeMap<ProjectId, Instructions>,
     pub(super) unattended: bool,
     pub(super) windows: u64,
     pub(super) shown: Mutex<Vec<NavigateParams>>,
@@ -80,6 +82,8 @@ impl World {
             "updatedAt": AT, "revision": 1,
         });
         self.projects.insert(id.into(), serde_json::from_value(project).unwrap());
+        let told = json!({"projectId": id, "text": "", "includeWorkspaceFiles": true, "sources": [], "revision": 1});
+        self.instructions.insert(id.into(), serde_json::from_value(told).unwrap());
     }
 
     pub(super) fn add_thread(&mut self, project: &str, id: &str, branches: &[&str]) {

@@ -4,6 +4,8 @@ mod choice;
 mod endpoints;
 mod fakes;
 mod grants;
+mod instructions;
+mod memory;
 mod policies;
 mod projects;
 mod reviewing_again;

@@ -146,7 +146,7 @@ async fn what_the_next_request_is_made_of_is_shown_in_a_table_and_as_the_model_r
         "{}",
         shown.stdout
     );
-    assert!(line("tools").ends_with("3 tools") && !shown.stdout.contains(thread), "{}", shown.stdout);
+    assert!(line("tools").ends_with("9 tools") && !shown.stdout.contains(thread), "{}", shown.stdout);
     let read = bench.run(&["context", thread, "--text"]).await;
     assert!(read.stdout.contains(&format!("thread {thread}, branch {thread}.")), "{}", read.stdout);
     bench.end().await;

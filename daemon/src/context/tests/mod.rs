@@ -3,6 +3,7 @@
 mod budgets;
 mod chain;
 mod gauges;
+mod memory;
 mod tokens;
 
 use std::sync::Arc;

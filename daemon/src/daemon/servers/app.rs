@@ -121,22 +121,22 @@ impl ServerBook for AppBook {
 }
 
 /// The daemon, as the App tools know it.
-struct Surroundings {
-    catalogue: Arc<Catalogue>,
+pub(super) struct Surroundings {
+    pub(super) catalogue: Arc<Catalogue>,
     clients: Arc<Clients>,
     engine: OnceLock<Weak<Engine>>,
     owned: OnceLock<Weak<OwnedServers>>,
 }
 
 impl Surroundings {
-    fn engine(&self) -> Result<Arc<Engine>, RpcError> {
+    pub(super) fn engine(&self) -> Result<Arc<Engine>, RpcError> {
         self.engine
             .get()
             .and_then(Weak::upgrade)
             .ok_or_else(|| RpcError::new(ErrorDetail::ShuttingDown { grace_ms: 0 }, "The daemon is ending."))
     }
 
-    fn handle(&self, thread_id: &ThreadId) -> Result<ThreadHandle, RpcError> {
+    pub(super) fn handle(&self, thread_id: &ThreadId) -> Result<ThreadHandle, RpcError> {
         self.engine()?.thread(thread_id)
     }
 }

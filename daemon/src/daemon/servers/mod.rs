@@ -4,6 +4,7 @@ mod app;
 mod book;
 mod books;
 mod files;
+mod notes;
 mod ready;
 #[cfg(test)]
 mod tests;

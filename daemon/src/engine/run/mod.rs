@@ -36,7 +36,7 @@ mod step;
 mod summarise;
 pub mod toolbox;
 mod waiting;
-mod workspace;
+pub mod workspace;
 
 use futures::FutureExt;
 use ropewalk_protocol::{By, OutcomeStatus, RunError, RunErrorKind, RunId, RunOutcome};

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use ropewalk_protocol::{BranchId, ContextLayer, Endpoint, EndpointId, MessageId, ProjectId, RunErrorKind, RunId};
+use ropewalk_protocol::{
+    BranchId, ContextLayer, Endpoint, EndpointId, MemoryEntry, MessageId, ProjectId, RunErrorKind, RunId,
+};
 
 use super::{
     compact::{self, Compacting},
@@ -60,12 +62,30 @@ pub fn plan(turn: &mut Turn<'_>, run_id: &RunId) -> Option<Plan> {
     }
     // A step boundary: nothing is asked yet, and every call that was made has its result.
     turn.change.deliver_remarks(run_id);
+    hold_memory(turn, run_id);
     let state = turn.state().runs.get(run_id)?;
     let (run, output) = (&state.run, output::instruction(state));
     let (branch, endpoint, request) = (run.branch_id.clone(), run.endpoint_id.clone(), run.message_id.clone());
     let toolbox = toolbox::of_run(turn, run_id);
     note_server_tools(turn);
     plan_of(turn, &branch, endpoint, toolbox).map(|plan| Plan { request: Some(request), output, ..plan })
+}
+
+/// What is written into memory during a run is seen by the next one: a run goes on with what there was at its first step. It
+/// is kept for as long as the thread is awake, which it is while a run is being driven.
+fn hold_memory(turn: &mut Turn<'_>, run_id: &RunId) {
+    let runs = &turn.change.state.runs;
+    turn.live.memory.retain(|held, _| runs.get(held).is_some_and(|state| !state.run.state.is_terminal()));
+    let now = || turn.shared.catalogue.snapshot().memory.clone();
+    turn.live.memory.entry(run_id.clone()).or_insert_with(now);
+}
+
+/// The entries that the next request of a branch may speak of: those of its project and of the user, as its run holds them.
+fn remembered(turn: &Turn<'_>, active: Option<&RunId>, project_id: &ProjectId) -> Vec<Arc<MemoryEntry>> {
+    let held = active.and_then(|run_id| turn.live.memory.get(run_id)).cloned();
+    let memory = held.unwrap_or_else(|| turn.shared.catalogue.snapshot().memory.clone());
+    let is_meant = |entry: &&Arc<MemoryEntry>| entry.project_id.as_ref().is_none_or(|of| of == project_id);
+    memory.values().filter(is_meant).cloned().collect()
 }
 
 /// What the next request of a branch is built from; `None` for an unknown branch.
@@ -79,6 +99,7 @@ pub fn plan_of(turn: &Turn<'_>, branch_id: &BranchId, endpoint_id: EndpointId, t
         thread: state.instructions.clone(),
         project: project.as_ref().and_then(|project| project.instructions.clone()),
         files: Vec::new(),
+        memory: remembered(turn, branch.branch.active_run_id.as_ref(), project_id),
         run_line: format!("Project {name} ({project_id}), thread {thread_id}, branch {branch_id}."),
     };
     Some(Plan {

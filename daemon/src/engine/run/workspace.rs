@@ -1,4 +1,5 @@
-//! Reading `AGENTS.md` of the directories a project may read: at every step, so that a change is seen by the next one.
+//! Reading `AGENTS.md` and `CLAUDE.md` of the directories a project may read: at every step, so that a change is seen by the
+//! next one.
 
 use std::{
     fs::File,
@@ -7,23 +8,57 @@ use std::{
     time::Duration,
 };
 
-use ropewalk_protocol::{Capability, ProjectId};
+use ropewalk_protocol::{Capability, InstructionsSource, ProjectId};
 
-use crate::{context::layers::WorkspaceFile, engine::Shared};
+use super::room;
+use crate::{
+    catalogue::SCRIPTED,
+    context::{
+        Budgets,
+        budgets::DEFAULT_WINDOW,
+        layers::{self, WorkspaceFile},
+    },
+    engine::Shared,
+};
 
-/// The file's name.
-const NAME: &str = "AGENTS.md";
+/// The names of the files, in the order in which a directory's are told.
+const NAMES: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
 /// Directories looked into.
 const DIRECTORIES: usize = 16;
 /// Bytes read of one file: far more than any budget has room for.
 const FILE_BYTES: u64 = 1 << 20;
 /// What is said of a link that is not followed.
 const LEADS_OUT: &str = "it is a link that leads out of its directory";
+/// What is said of files on a disk that does not answer.
+const SILENT: &str = "its disk does not answer";
 /// How long a disk may take. A step waits no longer for a directory that does not answer.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The `AGENTS.md` of a project's directories, in the order of their grants. One that is not there is left out.
+/// The files of a project's directories, in the order of their grants, where its runs are told them. One that is not there is
+/// left out.
 pub async fn files(shared: &Shared, project: &ProjectId) -> Vec<WorkspaceFile> {
+    if shared.catalogue.snapshot().instructions_record(project).include_workspace_files {
+        all(shared, project).await
+    } else {
+        Vec::new()
+    }
+}
+
+/// The files of a project's directories as sources of its instructions, whether or not its runs are told them: cut as for the
+/// endpoint that its threads use by themselves.
+pub async fn sources(shared: &Shared, project: &ProjectId) -> Vec<InstructionsSource> {
+    let files = all(shared, project).await;
+    layers::sources(&files, &budgets(shared, project))
+}
+
+fn budgets(shared: &Shared, project: &ProjectId) -> Budgets {
+    let snapshot = shared.catalogue.snapshot();
+    // Without an endpoint there is no window; the scripted one stands for a usual one.
+    let endpoint = snapshot.which_endpoint(None, project).ok().or_else(|| snapshot.endpoints.get(SCRIPTED).cloned());
+    endpoint.map_or_else(|| Budgets::of(DEFAULT_WINDOW, None), |endpoint| room::room(shared, &endpoint).budgets)
+}
+
+async fn all(shared: &Shared, project: &ProjectId) -> Vec<WorkspaceFile> {
     let snapshot = shared.catalogue.snapshot();
     let readable = snapshot.grants_after(project, None);
     let readable = readable.filter(|grant| grant.capabilities.contains(&Capability::Read));
@@ -31,20 +66,26 @@ pub async fn files(shared: &Shared, project: &ProjectId) -> Vec<WorkspaceFile> {
     if directories.is_empty() {
         return Vec::new();
     }
-    let read = tokio::task::spawn_blocking(move || directories.iter().filter_map(|path| file(path)).collect());
+    let asked = directories.clone();
+    let read = tokio::task::spawn_blocking(move || asked.iter().flat_map(|path| of_directory(path)).collect());
     tokio::select! {
         biased;
         files = read => files.unwrap_or_default(),
         () = shared.clock.sleep(PATIENCE) => {
-            tracing::warn!(%project, "reading AGENTS.md of this project took too long; this step goes without");
-            Vec::new()
+            tracing::warn!(%project, "reading the files of this project's directories took too long; this step goes without");
+            let silent = |path: &String| WorkspaceFile { path: path.clone(), text: Err(SILENT.to_owned()) };
+            directories.iter().map(silent).collect()
         }
     }
 }
 
-fn file(directory: &str) -> Option<WorkspaceFile> {
-    let path = Path::new(directory).join(NAME).to_string_lossy().into_owned();
-    let text = match opened(Path::new(directory)) {
+fn of_directory(directory: &str) -> Vec<WorkspaceFile> {
+    NAMES.iter().filter_map(|name| file(directory, name)).collect()
+}
+
+fn file(directory: &str, name: &str) -> Option<WorkspaceFile> {
+    let path = Path::new(directory).join(name).to_string_lossy().into_owned();
+    let text = match opened(Path::new(directory), name) {
         Ok(file) => text(file),
         Err(error) if error.kind() == ErrorKind::NotFound => return None,
         // The kernel's words for it are about devices.
@@ -72,18 +113,18 @@ fn text(file: File) -> Result<String, String> {
 
 /// Opens the file beneath its directory: a link that leads out of it is not followed, and nothing is waited for.
 #[cfg(target_os = "linux")]
-fn opened(directory: &Path) -> std::io::Result<File> {
+fn opened(directory: &Path, name: &str) -> std::io::Result<File> {
     use rustix::fs::{Mode, OFlags, ResolveFlags};
     let flags = OFlags::RDONLY | OFlags::CLOEXEC;
     let directory = rustix::fs::open(directory, flags | OFlags::DIRECTORY, Mode::empty())?;
     let beneath = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
-    Ok(rustix::fs::openat2(&directory, NAME, flags | OFlags::NONBLOCK, Mode::empty(), beneath)?.into())
+    Ok(rustix::fs::openat2(&directory, name, flags | OFlags::NONBLOCK, Mode::empty(), beneath)?.into())
 }
 
 /// Opens the file, unless it is a link that leads out of its directory.
 #[cfg(not(target_os = "linux"))]
-fn opened(directory: &Path) -> std::io::Result<File> {
-    let path = directory.join(NAME).canonicalize()?;
+fn opened(directory: &Path, name: &str) -> std::io::Result<File> {
+    let path = directory.join(name).canonicalize()?;
     if !path.starts_with(directory.canonicalize()?) {
         return Err(std::io::Error::other(LEADS_OUT));
     }

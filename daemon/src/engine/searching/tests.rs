@@ -58,6 +58,7 @@ fn submission(branch: &BranchId, text: &str) -> Submission {
         asked_endpoint: None,
         unattended: Unattended::Decline,
         output_schema: None,
+        sender: None,
     }
 }
 

@@ -43,6 +43,13 @@ pub(super) async fn window(life: &Life, tokens: Option<u64>) {
     life.daemon.catalogue.set_endpoint(caller, serde_json::from_value(params).unwrap()).await.unwrap();
 }
 
+/// The definitions of the App tools alone are more than so small a window has room for; a client's tools would be left out.
+async fn without_app_tools(life: &Life) {
+    let params = serde_json::from_value(json!({"level": "global", "source": "app", "decision": "deny"})).unwrap();
+    let caller = crate::catalogue::Caller::default();
+    life.daemon.catalogue.set_policy(caller, ropewalk_protocol::PolicyOrigin::Owner, params).await.unwrap();
+}
+
 /// Thirty turns of two thousand tokens, said to a model with a large window.
 async fn long_thread(life: &mut Life, person: &Person) -> ThreadHandle {
     window(life, Some(200_000)).await;
@@ -246,6 +253,7 @@ async fn l24_a_window_that_nothing_fits_into_is_given_up_with_what_was_tried() {
 async fn k26_within_a_turn_the_request_is_carried_and_batches_stay_whole() {
     let (mut life, mut person) = (Life::first().await, Person::new("in-A"));
     window(&life, Some(WINDOW)).await;
+    without_app_tools(&life).await;
     let thread = life.start(&person, plain(&["look"])).await;
     let run = begin(&thread, "Look at everything,\nthen tell me.").await;
     let mut carried = 0;
@@ -277,12 +285,13 @@ async fn k26_within_a_turn_the_request_is_carried_and_batches_stay_whole() {
 async fn results_that_fit_are_shown_once_before_they_are_summarised() {
     let (mut life, mut person) = (Life::first().await, Person::new("in-A"));
     window(&life, Some(WINDOW)).await;
+    without_app_tools(&life).await;
     let thread = life.start(&person, plain(&["look"])).await;
     let run = begin(&thread, "Look.").await;
     life.asked().await.calls(&[("look", "{}"), ("look", "{}"), ("look", "{}")]);
     for place in 0..3 {
         let offered = person.offered("tool/call").await;
-        person.returns(&offered, &format!("Seen {place}: {}", "a thing ".repeat(700))).await;
+        person.returns(&offered, &format!("Seen {place}: {}", "a thing ".repeat(950))).await;
     }
     let asked = life.asked().await;
     assert!(!is_for_a_summary(&asked) && size(&asked) > 5_600, "{}", asked.history()[0]);
@@ -300,6 +309,7 @@ async fn results_that_fit_are_shown_once_before_they_are_summarised() {
 async fn m20_a_result_larger_than_the_window_is_cut_when_it_is_stored() {
     let (mut life, mut person) = (Life::first().await, Person::new("in-A"));
     window(&life, Some(WINDOW)).await;
+    without_app_tools(&life).await;
     let thread = life.start(&person, plain(&["look"])).await;
     let run = begin(&thread, "go").await;
     life.asked().await.calls(&[("look", "{}")]);

@@ -14,9 +14,9 @@ use crate::catalogue::Caller;
 
 const SEARCH: &str = "mcp_app__tool_search";
 
-/// Twenty tools, together far more than a quarter of a window of 8,000 tokens.
+/// Sixty tools, together far more than a quarter of a window of 32,000 tokens, which the App tools fit into.
 fn many() -> Vec<std::sync::Arc<crate::tools::ClientTool>> {
-    let names: Vec<String> = (0..20).map(|number| format!("tool_{number:02}")).collect();
+    let names: Vec<String> = (0..60).map(|number| format!("tool_{number:02}")).collect();
     let about = |number: usize| json!({"description": format!("Colour {number}. {}", "It paints a wall. ".repeat(60))});
     let declared: Vec<(&str, Value)> =
         names.iter().enumerate().map(|(number, name)| (&**name, about(number))).collect();
@@ -69,11 +69,11 @@ async fn the_files_of_the_workspace_are_read_at_each_step_and_previewed_as_they_
 #[tokio::test]
 async fn app_171_tools_that_do_not_fit_are_left_out_found_by_a_search_and_then_called() {
     let (mut life, mut person) = (Life::first().await, Person::new("in-A"));
-    window(&life, Some(8_000)).await;
+    window(&life, Some(32_000)).await;
     let thread = life.start(&person, many()).await;
     let listed = soon(thread.tools(false)).await.unwrap();
     let left_out: Vec<_> = listed.iter().filter(|tool| tool.state == ToolState::LeftOut).collect();
-    assert!(!left_out.is_empty() && left_out.len() < 20, "{}", left_out.len());
+    assert!(!left_out.is_empty() && left_out.len() < 60, "{}", left_out.len());
     assert!(left_out.iter().all(|tool| tool.reason.as_deref().is_some_and(|why| why.contains("25 %"))));
     let first = left_out[0].flat_name.clone();
     assert_eq!(first, "tool_00", "they go by their names");
@@ -99,13 +99,13 @@ async fn app_171_tools_that_do_not_fit_are_left_out_found_by_a_search_and_then_c
     life.asked().await.ends("Done.");
     life.ended(&thread, &run).await;
     let preview = soon(thread.preview(thread.id().clone().into(), None)).await.unwrap();
-    assert!(preview.tools.left_out.contains(&first) && preview.tools.tokens <= 2_000, "{:?}", preview.tools);
+    assert!(preview.tools.left_out.contains(&first) && preview.tools.tokens <= 8_000, "{:?}", preview.tools);
 }
 
 #[tokio::test]
 async fn what_a_search_has_found_is_still_defined_after_a_crash() {
     let (mut life, person) = (Life::first().await, Person::new("in-A"));
-    window(&life, Some(8_000)).await;
+    window(&life, Some(32_000)).await;
     let thread = life.start(&person, many()).await;
     let run = begin(&thread, "paint").await;
     life.asked().await.calls(&[(SEARCH, r#"{"query": "tool 00"}"#)]);
@@ -128,7 +128,7 @@ async fn while_all_tools_fit_there_is_nothing_to_search_for() {
     assert!(soon(thread.tools(false)).await.unwrap().iter().all(|tool| tool.flat_name != SEARCH));
     begin(&thread, "paint").await;
     let asked = life.asked().await;
-    assert_eq!(asked.request.tools.len(), 23, "all of the client's and three App tools");
+    assert_eq!(asked.request.tools.len(), 69, "all of the client's and nine App tools");
     asked.calls(&[(SEARCH, r#"{"query": "x"}"#)]);
     life.asked().await.ends("Done.");
     assert_eq!(call_ends(&thread).await, [json!(["failed", "unknown_tool", "none"])]);

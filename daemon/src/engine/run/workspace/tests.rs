@@ -1,11 +1,13 @@
-//! What is read of a directory's `AGENTS.md`, and what is not.
+//! What is read of a directory's `AGENTS.md` and `CLAUDE.md`, and what is not.
 
 use std::os::unix::fs::symlink;
 
 use super::*;
 
+const NAME: &str = NAMES[0];
+
 fn read(directory: &tempfile::TempDir) -> Option<Result<String, String>> {
-    let file = file(directory.path().to_str().unwrap())?;
+    let file = file(directory.path().to_str().unwrap(), NAME)?;
     assert!(file.path.ends_with("/AGENTS.md"));
     Some(file.text)
 }
@@ -52,4 +54,17 @@ fn of_a_long_file_the_first_mib_is_read_and_no_character_is_cut_in_two() {
     std::fs::write(directory.path().join(NAME), "é".repeat(1 << 20)).unwrap();
     let text = read(&directory).unwrap().unwrap();
     assert!(text.len() <= (1 << 20) + 64 && text.ends_with("[only the first MiB was read]"));
+}
+
+#[test]
+fn b2_both_names_are_read_and_nothing_below_the_root_of_a_directory() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().to_str().unwrap();
+    assert_eq!(of_directory(path), []);
+    std::fs::create_dir(directory.path().join("below")).unwrap();
+    std::fs::write(directory.path().join("below/AGENTS.md"), "deep").unwrap();
+    std::fs::write(directory.path().join("CLAUDE.md"), "two").unwrap();
+    std::fs::write(directory.path().join("AGENTS.md"), "one").unwrap();
+    let texts: Vec<_> = of_directory(path).into_iter().map(|file| file.text.unwrap()).collect();
+    assert_eq!(texts, ["one", "two"]);
 }
