@@ -47,8 +47,8 @@ pub(super) async fn app_77_thread_search_and_app_read_find_the_same(subject: Fre
     bot.run(&thread, "say a rope, a Rope").await;
     let other = reader(&mut bot).await;
     let roles = json!(["Assistant"]);
-    let read = read(&mut bot, &other, json!({"resource": "Search", "query": "a rope", "roles": roles})).await;
     let found = bot.call("thread/search", json!({"query": "a rope", "roles": ["assistant"]})).await;
+    let read = read(&mut bot, &other, json!({"resource": "Search", "query": "a rope", "roles": roles})).await;
     let project = bot.project_of(&thread).await;
     let hit = &found["items"][0];
     assert_eq!((&hit["projectId"], &hit["threadId"], &hit["branchId"]), (&project, &thread, &thread));

@@ -5,6 +5,7 @@ mod branches;
 mod commands;
 mod recovering;
 mod refused;
+mod searching;
 
 use clap::{CommandFactory, Parser};
 

@@ -37,7 +37,8 @@ pub(crate) fn types() -> BTreeMap<&'static str, Types> {
     table![
         Initialize DaemonStatus DaemonShutdown DaemonBackup DaemonCheck ProjectCreate ProjectRead ProjectList ProjectUpdate ProjectEnsure ProjectDelete GrantAdd
         GrantRemove GrantList PolicySet PolicyRemove PolicyList ThreadStart ThreadResume ThreadRead ThreadList
-        ThreadUpdate ThreadArchive ThreadMessages ThreadEvents ThreadSubscribe ThreadUnsubscribe ThreadTools ThreadDelete RunSubmit
+        ThreadUpdate ThreadArchive ThreadMessages ThreadSearch ThreadEvents ThreadSubscribe ThreadUnsubscribe
+        ThreadTools ThreadDelete RunSubmit
          RunStop RunWait RunRead RunList RunSkip RunResume RunRetry RunRebase ThreadMarkRead ItemList ItemRead BranchList
          BranchUpdate BranchDelete QueueList QueueUpdate QueueRemove QueueClear QueueReorder InteractionList
         InteractionSettle ContextPreview BlobRead EndpointSet EndpointRemove EndpointList EndpointTest SecretSet SecretRemove SettingsRead SettingsUpdate

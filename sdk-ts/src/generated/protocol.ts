@@ -621,7 +621,7 @@ export type ListedItem = {
   | UnlistedMember<"kind">
 );
 /** Who speaks in a message. */
-export type Role = "user" | "assistant" | "tool" | Unlisted;
+export type Role = "user" | "assistant" | "tool";
 /** Where a rule holds. */
 export type PolicyLevel = "global" | "project" | "thread";
 /** Kinds of callers a rule can name. */
@@ -1812,6 +1812,10 @@ export interface Limits {
   pageItems: number;
   /** Characters of one page, its first item always included. */
   pageCharacters: number;
+  /** Messages that one page of a search looks at. */
+  searchMessages: number;
+  /** Characters of a message that a hit of a search shows, around its first match. */
+  fragmentCharacters: number;
   /** Parts of one input. */
   inputParts: number;
   /** Bytes of one image, decoded. */
@@ -1973,7 +1977,7 @@ export interface Message {
   /** The run it belongs to. */
   runId?: RunId;
   /** Who speaks. */
-  role: Role;
+  role: Role | Unlisted;
   /** How it was delivered. */
   delivery: Delivery;
   /** What is said. */
@@ -2567,6 +2571,38 @@ export interface RunWaited {
   /** The last event of its thread. */
   seq: number;
 }
+/** A message that has what was looked for. It is not here as a whole: `thread/messages` has it. */
+export interface SearchHit {
+  /** The project of its thread. */
+  projectId: ProjectId;
+  /** The name of that project. */
+  projectName: string;
+  /** Its thread. */
+  threadId: ThreadId;
+  /** The title of that thread, or the first line of its first input. */
+  threadTitle?: string;
+  /** The branch it was added on. */
+  branchId: BranchId;
+  /** The message. */
+  messageId: MessageId;
+  /** Who speaks in it. */
+  role: Role | Unlisted;
+  /** When it was stored. */
+  at: string;
+  /** What it says around the first match, at most 160 characters. */
+  fragment: string;
+  /** How often the whole message has what was looked for. */
+  matchCount: number;
+}
+/** One page of a list. */
+export interface SearchHitPage {
+  /** The items, at most `limit` of them and at most 262,144 characters, the first one always included. */
+  items: SearchHit[];
+  /** Where the next page begins; absent on the last. */
+  nextCursor?: string;
+  /** Whether something was left out that no further page has. */
+  truncated?: boolean;
+}
 /** Parameters of `secret/remove`. */
 export interface SecretRemoveParams {
   /** The endpoint. */
@@ -3115,6 +3151,29 @@ export interface ThreadResumed {
   /** Whether this is the stored answer of an operation that was asked for before. */
   replayed: boolean;
 }
+/** Parameters of `thread/search`. */
+export interface ThreadSearchParams {
+  /** What to look for within the text of one message. */
+  query: string;
+  /**
+   * Whether the query is a regular expression, matched in linear time: without lookaround and backreferences. Literal unless given.
+   */
+  isRegex?: boolean;
+  /** Whether letters match whatever their case; they do unless given. */
+  ignoreCase?: boolean;
+  /** Whose messages are looked at; those of users and of models unless given. */
+  roles?: Role[];
+  /** Only threads of this project. */
+  projectId?: ProjectId;
+  /** Only this thread. */
+  threadId?: ThreadId;
+  /** Only the chain of this branch of the thread. */
+  branchId?: BranchId;
+  /** Where the search goes on. It is good for the same query, roles and scope only. */
+  cursor?: string;
+  /** How many hits at most; 100 unless given, 1,000 at most. */
+  limit?: number;
+}
 /** Parameters of `thread/start`. */
 export interface ThreadStartParams {
   /** The project it lives in; the default one unless given. */
@@ -3265,6 +3324,8 @@ export interface DaemonMethods {
   "thread/messages": { params: ThreadMessagesParams; result: MessagePage };
   /** The events of a thread after one: pull what `thread/resume` pushes. */
   "thread/events": { params: ThreadEventsParams; result: EventPage };
+  /** Look for a text in the messages of all threads, or of some: one hit for each message that has it, in the order of project, thread and message. A page with `nextCursor` may be empty: it ends after so many messages were looked at. */
+  "thread/search": { params: ThreadSearchParams; result: SearchHitPage };
   /** Be sent the events of a thread, without binding tools. */
   "thread/subscribe": { params: ThreadSubscribeParams; result: Subscribed };
   /** Be sent them no more, and no longer count as attached. */
@@ -3403,7 +3464,7 @@ export type Notifications = DaemonNotifications & ClientNotifications;
 export const protocolVersion = 1 as const;
 
 /** The digest of the bundle these types were made from: what a daemon of the same version answers in its handshake. */
-export const schemaHash = "422f702bcabedf1aea93365735843c08c2d35b9a7f17f59e2fa2bdfa48a53d68" as const;
+export const schemaHash = "d2b4c9e877d1461c8fabb6a02466b293bb35ccb0be758548146bebdb3f6f578d" as const;
 
 /** The kinds of errors and their JSON-RPC codes. */
 export const errorCodes = {
@@ -3443,6 +3504,8 @@ export const limits = {
   queueEntries: 1000,
   pageItems: 1000,
   pageCharacters: 262144,
+  searchMessages: 20000,
+  fragmentCharacters: 160,
   inputParts: 32,
   imageBytes: 5242880,
   toolsPerClient: 128,
@@ -3485,6 +3548,7 @@ export const daemonMethods = [
   "thread/archive",
   "thread/messages",
   "thread/events",
+  "thread/search",
   "thread/subscribe",
   "thread/unsubscribe",
   "thread/tools",

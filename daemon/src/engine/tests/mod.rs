@@ -13,6 +13,7 @@ mod group;
 mod items;
 mod layers;
 pub(crate) mod life;
+mod lists;
 mod loops;
 pub(crate) mod model;
 mod notes;

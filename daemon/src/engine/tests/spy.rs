@@ -2,7 +2,7 @@
 
 use std::sync::{
     Arc, Mutex,
-    atomic::{AtomicBool, Ordering},
+    atomic::{AtomicBool, AtomicUsize, Ordering},
 };
 
 use futures::{FutureExt as _, future::BoxFuture};
@@ -19,6 +19,8 @@ pub(crate) struct Spy {
     pub(crate) store: Arc<MemoryStore>,
     /// How many records each commit to a thread had.
     pub(crate) commits: Mutex<Vec<usize>>,
+    /// How many rows were read.
+    pub(crate) rows_read: AtomicUsize,
     /// Whether rows cannot be read.
     pub(crate) is_blind: AtomicBool,
     /// Whether logs cannot be read.
@@ -33,6 +35,7 @@ impl Spy {
         Arc::new(Self {
             store: Arc::new(store),
             commits: Mutex::default(),
+            rows_read: AtomicUsize::new(0),
             is_blind: AtomicBool::new(false),
             is_unreadable: AtomicBool::new(false),
             held: watch::Sender::new(false),
@@ -63,12 +66,15 @@ impl Spy {
 impl Rows for Spy {
     fn get(&self, key: &Key) -> Result<Option<Vec<u8>>, StoreError> {
         self.sees()?;
+        self.rows_read.fetch_add(1, Ordering::SeqCst);
         self.store.get(key)
     }
 
     fn scan(&self, scan: &Scan) -> Result<Vec<(Key, Vec<u8>)>, StoreError> {
         self.sees()?;
-        self.store.scan(scan)
+        let found = self.store.scan(scan)?;
+        self.rows_read.fetch_add(found.len(), Ordering::SeqCst);
+        Ok(found)
     }
 }
 
