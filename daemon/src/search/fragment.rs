@@ -8,11 +8,14 @@ pub fn around(text: &str, at: usize, most: usize) -> String {
         return text.to_owned();
     }
     let before = text.get(..at).unwrap_or(text).chars().count();
-    let from = before.saturating_sub(most / 2).min(total - most);
-    let is_late = from > 0;
-    let shown = most - usize::from(is_late);
-    let is_early = from + shown < total;
-    let middle: String = text.chars().skip(from).take(shown - usize::from(is_early)).collect();
+    let from = before.saturating_sub(most / 2);
+    // One mark where only one end is cut, two between them.
+    let (from, shown) = match from {
+        0 => (0, most.saturating_sub(1)),
+        from if total - from < most => (total - most.saturating_sub(1), most.saturating_sub(1)),
+        from => (from, most.saturating_sub(2)),
+    };
+    let middle: String = text.chars().skip(from).take(shown).collect();
     let mark = |is_cut: bool| if is_cut { "…" } else { "" };
-    format!("{}{middle}{}", mark(is_late), mark(is_early))
+    format!("{}{middle}{}", mark(from > 0), mark(from + shown < total))
 }
