@@ -18,7 +18,7 @@ const TITLE_CHARACTERS: usize = 60;
 #[command(after_help = "\
 Examples:
   ropewalk search \"rate limit\"
-  ropewalk search --regex 'error \\d+' --role tool
+  ropewalk search --regex \"error [0-9]+\" --role tool
   ropewalk search Rope --case-sensitive --project 0193e0c4-7f5a-7c31-9d0f-2f6f1f0c9a11
   ropewalk search rope --json
 

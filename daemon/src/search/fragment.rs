@@ -11,8 +11,8 @@ pub fn around(text: &str, at: usize, most: usize) -> String {
     let from = before.saturating_sub(most / 2).min(total - most);
     let is_late = from > 0;
     let shown = most - usize::from(is_late);
-    let is_early = from + shown < total;
-    let middle: String = text.chars().skip(from).take(shown - usize::from(is_early)).collect();
+    let is_early = from + most < total;
+    let middle: String = text.chars().skip(from + usize::from(is_late)).take(shown - usize::from(is_early)).collect();
     let mark = |is_cut: bool| if is_cut { "…" } else { "" };
     format!("{}{middle}{}", mark(is_late), mark(is_early))
 }
