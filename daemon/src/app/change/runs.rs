@@ -18,7 +18,8 @@ use crate::{
 pub const NAME: &str = "app_runs";
 
 const DESCRIPTION: &str = "Gives work to threads and steers it, one operation a call. Submit sends a message to a branch: mode \
-    Queue begins a run or waits behind the one at work, Aside only records it (a run at work reads it at its next step), Fork \
+    Queue begins a run or waits behind the one at work, Aside only records it (a run at work reads it at its next step), Steer \
+    is an aside for the run runId and refused when that is not at work, Fork \
     begins on a new branch called title, Replace takes the place of the user message fromMessageId. With wait true the call \
     follows that run until it ends, needs a person, or waitTimeoutMs is over; it is accepted in any case. Stop ends the run of \
     a branch. UpdateQueued, RemoveQueued and ClearQueue change what waits. Resume, SkipFailed and Rebase go on after a run \
@@ -50,8 +51,16 @@ pub enum SubmitMode {
     #[default]
     Queue,
     Aside,
+    Steer,
     Fork,
     Replace,
+}
+
+impl SubmitMode {
+    /// Whether it begins no run, so that there is nothing to wait for (APP-90).
+    fn is_remark(self) -> bool {
+        matches!(self, Self::Aside | Self::Steer)
+    }
 }
 
 /// What a message wants of whom it is for (APP-88).
@@ -97,7 +106,7 @@ pub struct RunChange {
     /// The endpoint of a submitted message's run.
     #[serde(default)]
     pub endpoint_id: Option<EndpointId>,
-    /// Whether Submit waits for what becomes of its run. An aside begins none, so nothing is waited for.
+    /// Whether Submit waits for what becomes of its run. Aside and Steer begin none, so nothing is waited for.
     #[serde(default)]
     pub wait: bool,
     /// How long it waits at most, 1,000 to 600,000; 60,000 unless given.
@@ -106,7 +115,7 @@ pub struct RunChange {
     /// The waiting message of UpdateQueued and RemoveQueued.
     #[serde(default)]
     pub message_id: Option<MessageId>,
-    /// The run of Stop, Resume and Rebase. Left out: that of the branch.
+    /// The run of Stop, Resume and Rebase, by default that of the branch. Steer needs it.
     #[serde(default)]
     pub run_id: Option<RunId>,
     /// No operation of this tool can be rehearsed.
@@ -184,21 +193,27 @@ impl RunChange {
                            without wait, or fork. Nothing was sent.";
             return Err(ToolError(message.to_owned()));
         }
+        let steered = match self.mode {
+            SubmitMode::Steer => Some(needed(self.run_id.as_ref(), "Steer", "runId")?),
+            _ => None,
+        };
         let mode = match self.mode {
             SubmitMode::Queue => Mode::Queue,
             SubmitMode::Aside => Mode::Aside,
+            SubmitMode::Steer => Mode::Steer,
             SubmitMode::Fork => Mode::Fork,
             SubmitMode::Replace => Mode::Replace,
         };
         let more = json!({
             "input": [{"type": "text", "text": text}], "mode": mode, "title": self.title,
-            "fromMessageId": self.from_message_id, "endpointId": self.endpoint_id,
+            "fromMessageId": self.from_message_id, "endpointId": self.endpoint_id, "expectedRunId": steered,
         });
         if let (Some(fields), Value::Object(more)) = (at.as_object_mut(), more) {
             fields.extend(more);
         }
         let effect = match self.mode {
             SubmitMode::Aside => format!("Recorded an aside on branch {branch}."),
+            SubmitMode::Steer => format!("Recorded a steer for the run at work on branch {branch}."),
             SubmitMode::Fork => format!("Sent a message to a new branch of {branch}."),
             SubmitMode::Queue | SubmitMode::Replace => format!("Sent a message to branch {branch}."),
         };
@@ -209,7 +224,7 @@ impl RunChange {
 
 impl AppServer {
     pub(in crate::app) async fn work(&self, change: RunChange) -> Result<Answer, ToolError> {
-        let waits = change.wait && change.operation == RunOperation::Submit && change.mode != SubmitMode::Aside;
+        let waits = change.wait && change.operation == RunOperation::Submit && !change.mode.is_remark();
         let timeout_ms = change.wait_timeout_ms.unwrap_or(WAIT_MS).clamp(SHORTEST_WAIT_MS, LONGEST_WAIT_MS);
         if change.operation == RunOperation::MarkRead {
             return self.mark_read(change).await;
