@@ -93,7 +93,7 @@ pub(super) async fn app_82_what_a_thread_ended_with_before_is_not_what_is_waited
     let (mut bot, from) = ready(&subject).await;
     let to = bot.start(&[]).await;
     let earlier = bot.run(&to, "say before").await["runId"].clone();
-    let item = submitted(&mut bot, &from, &submission("o", &to, "fail server", json!({"wait": true}))).await;
+    let item = submitted(&mut bot, &from, &submission("o", &to, "fail badRequest", json!({"wait": true}))).await;
     let current = &told(&item)["current"];
     assert_ne!(current["runId"], earlier);
     assert_ne!(current["state"], "completed", "that is how the earlier one ended: {current}");
@@ -219,7 +219,7 @@ pub(super) async fn app_146_a_run_of_another_thread_is_stopped(subject: Fresh) {
     let run = bot.submit(&to, "sleep 600000").await;
     let stop = json!({"operation": "Stop", "operationId": "o", "threadId": to});
     told(&changed(&mut bot, &from, RUNS, stop).await);
-    assert_eq!(bot.ended(&run).await["outcome"]["status"], "cancelled");
+    assert_eq!(bot.ended(&run).await["outcome"]["status"], "stopped");
 }
 
 pub(super) async fn app_158_a_repeated_submit_makes_no_second_message(subject: Fresh) {

@@ -2,8 +2,9 @@
 
 use rmcp::model::Tool;
 use ropewalk_protocol::{
-    BranchId, EndpointId, MessageId, Method, Mode, QueueClear, QueueRemove, QueueUpdate, RunId, RunRebase, RunResume,
-    RunSkip, RunStatus, RunStop, RunSubmit, RunWait, RunWaited, ThreadId, ThreadMarkRead,
+    BranchId, EndpointId, MessageId, Method, Mode, QueueClear, QueueRemove, QueueUpdate, Run, RunId, RunRead,
+    RunRebase, RunResult, RunResume, RunSkip, RunStatus, RunStop, RunSubmit, RunWait, RunWaited, ThreadId,
+    ThreadMarkRead, WaitingKind,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -30,6 +31,9 @@ const DESCRIPTION: &str = "Gives work to threads and steers it, one operation a 
 const WAIT_MS: u64 = 60_000;
 const SHORTEST_WAIT_MS: u64 = 1_000;
 const LONGEST_WAIT_MS: u64 = 600_000;
+
+/// What is said of a run that only a person lets go on (APP-185).
+const FOR_A_PERSON: &str = "The run waits for a person: an approval or a question of it is open.";
 
 /// What can be done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -134,9 +138,7 @@ impl Change for RunChange {
     }
 
     fn request(&self, place: &Place) -> Result<Request, ToolError> {
-        let thread = self.thread_id.clone().unwrap_or_else(|| place.thread_id.clone());
-        let own = (thread == place.thread_id).then(|| place.branch_id.clone());
-        let branch = self.branch_id.clone().or(own).unwrap_or_else(|| BranchId::from(thread.clone()));
+        let (thread, branch) = self.target(place);
         let at = json!({"threadId": thread, "branchId": branch});
         let message = |operation| needed(self.message_id.as_ref(), operation, "messageId");
         let of_run = |mut at: Value| {
@@ -185,6 +187,14 @@ impl Change for RunChange {
 }
 
 impl RunChange {
+    /// What it is about: what it names, and what stands for what it does not (APP-86).
+    fn target(&self, place: &Place) -> (ThreadId, BranchId) {
+        let thread = self.thread_id.clone().unwrap_or_else(|| place.thread_id.clone());
+        let own = (thread == place.thread_id).then(|| place.branch_id.clone());
+        let branch = self.branch_id.clone().or(own).unwrap_or_else(|| BranchId::from(thread.clone()));
+        (thread, branch)
+    }
+
     fn submission(&self, mut at: Value, branch: &BranchId, place: &Place) -> Result<Request, ToolError> {
         let text = needed(self.text.as_ref(), "Submit", "text")?;
         let is_own = *branch == place.branch_id && matches!(self.mode, SubmitMode::Queue | SubmitMode::Replace);
@@ -229,20 +239,39 @@ impl AppServer {
         if change.operation == RunOperation::MarkRead {
             return self.mark_read(change).await;
         }
-        let mut answer = self.change(change).await?;
+        let resumed = (change.operation == RunOperation::Resume).then(|| change.target(&self.place));
+        let mut answer = match (self.change(change).await, resumed) {
+            (Ok(answer), _) => answer,
+            (Err(refusal), Some(target)) => return Err(self.blocked(refusal, target).await),
+            (Err(refusal), None) => return Err(refusal),
+        };
         let run = answer.structured.get("runId").and_then(Value::as_str).map(RunId::from);
         let Some(run) = run.filter(|_| !answer.is_error) else { return Ok(answer) };
-        // A resume may be of a run that waits for somebody, which no resume lets go on (APP-185).
+        // It may be at a person already, and whoever asked has to know (APP-185).
         let looked = if waits { Some(timeout_ms) } else { None };
         self.tell_of(&run, looked, &mut answer).await?;
         Ok(answer)
+    }
+
+    /// Why a resume was refused, and that it is a person who is waited for, where it is: no resume lets such a run go on.
+    async fn blocked(&self, refusal: ToolError, (thread, branch): (ThreadId, BranchId)) -> ToolError {
+        let Ok(thread) = self.reader.thread(&thread).await else { return refusal };
+        let known = thread.branches.into_iter().flatten().find(|known| known.branch_id == branch);
+        let Some(run_id) = known.and_then(|branch| branch.active_run_id) else { return refusal };
+        let params = json!({"runId": run_id});
+        let asked = Asked { place: self.place.clone(), method: RunRead::NAME, params, intent: None };
+        let Ok(told) = self.writer.ask(asked).await else { return refusal };
+        match serde_json::from_value::<RunResult>(told) {
+            Ok(RunResult { run }) if needs_a_person(&run) => ToolError(format!("{} {FOR_A_PERSON}", refusal.0)),
+            _ => refusal,
+        }
     }
 
     /// Adds how a run stands: at once, or once it has ended or needs a person, or when the time is over.
     async fn tell_of(&self, run: &RunId, timeout_ms: Option<u64>, answer: &mut Answer) -> Result<(), ToolError> {
         let (method, params) = match timeout_ms {
             Some(timeout_ms) => (RunWait::NAME, json!({"runId": run, "until": "blocked", "timeoutMs": timeout_ms})),
-            None => (ropewalk_protocol::RunRead::NAME, json!({"runId": run})),
+            None => (RunRead::NAME, json!({"runId": run})),
         };
         let asked = Asked { place: self.place.clone(), method, params, intent: None };
         let told = self.writer.ask(asked).await?;
@@ -250,7 +279,7 @@ impl AppServer {
         let waited = json!({"run": told.get("run"), "timedOut": timed_out, "seq": 0});
         let Ok(RunWaited { run, .. }) = serde_json::from_value::<RunWaited>(waited) else { return Ok(()) };
         let effect = answer.structured.get("effect").and_then(Value::as_str).unwrap_or_default();
-        let how = standing(&run.state, timeout_ms.is_some(), timed_out);
+        let how = standing(&run, timeout_ms.is_some(), timed_out);
         let effect = format!("{effect} {how}");
         answer.summary.clone_from(&effect);
         if let Some(fields) = answer.structured.as_object_mut() {
@@ -268,9 +297,15 @@ impl AppServer {
     }
 }
 
-fn standing(state: &RunStatus, was_waited_for: bool, timed_out: bool) -> &'static str {
-    match state {
-        RunStatus::Waiting => "The run waits for a person: an approval or a question of it is open.",
+/// A run may wait for its endpoint as well, which is nobody's to answer.
+fn needs_a_person(run: &Run) -> bool {
+    let kind = run.waiting_on.as_ref().map(|waiting| waiting.kind);
+    matches!(kind, Some(WaitingKind::Approval | WaitingKind::Input))
+}
+
+fn standing(run: &Run, was_waited_for: bool, timed_out: bool) -> &'static str {
+    match run.state {
+        _ if needs_a_person(run) => FOR_A_PERSON,
         RunStatus::Paused => "The run is paused.",
         _ if timed_out => "The run is still at work; the time to wait is over.",
         _ if !was_waited_for => "",

@@ -6,4 +6,5 @@ mod paging;
 mod reading;
 mod schemas;
 mod serving;
+mod waiting;
 mod world;
