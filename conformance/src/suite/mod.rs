@@ -30,6 +30,8 @@ pub fn find(topic: &str, name: &str) -> Option<&'static Scenario> {
 }
 
 topics! { $
+    app_runs
+    app_threads
     app_tools
     approving
     attending

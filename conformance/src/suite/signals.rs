@@ -24,12 +24,12 @@ const SIGNAL: &str = "data/changed";
 const LEFT_OUT: [&str; 2] = ["daemon/shutdown", "run/rebase"];
 
 /// A client that wants to be told.
-async fn watcher(subject: &Fresh, instance: &str) -> Raw {
+pub(super) async fn watcher(subject: &Fresh, instance: &str) -> Raw {
     Raw::introduced(subject.open().await, "watch", instance, json!({}), json!([])).await
 }
 
 /// Everything has been told that was to be told before.
-async fn quiet(subject: &Fresh, watch: &mut Raw) {
+pub(super) async fn quiet(subject: &Fresh, watch: &mut Raw) {
     for _ in 0..3 {
         watch.settle_down().await;
         subject.advance(Duration::from_millis(250));
@@ -39,7 +39,7 @@ async fn quiet(subject: &Fresh, watch: &mut Raw) {
 }
 
 /// Waits until a signal has this kind and id; all signals that came meanwhile.
-async fn heard(subject: &Fresh, watch: &mut Raw, what: &str, kind: &str, id: &Value) -> Vec<Value> {
+pub(super) async fn heard(subject: &Fresh, watch: &mut Raw, what: &str, kind: &str, id: &Value) -> Vec<Value> {
     let is_it = |line: &&Value| {
         let params = &line["params"];
         let has = |list: &Value, word: &Value| list.as_array().is_some_and(|words| words.contains(word));

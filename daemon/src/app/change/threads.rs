@@ -60,7 +60,7 @@ pub struct ThreadChange {
     /// Whether Pin pins the thread; it does unless this is false.
     #[serde(default)]
     pub pinned: Option<bool>,
-    /// The revision you read.
+    /// The revision you read: of the branch for DeleteBranch, else of the thread.
     #[serde(default)]
     pub expected_revision: Option<u64>,
     /// For Delete and DeleteBranch: false to do it. Anything else only says what would go.

@@ -10,4 +10,5 @@ mod searching;
 mod serving;
 mod settings;
 mod standing;
+mod waiting;
 mod world;
