@@ -130,7 +130,7 @@ async fn app_28_app_86_each_operation_on_runs_is_one_request_and_a_first_branch_
 }
 
 #[tokio::test]
-async fn app_29_app_30_each_operation_on_projects_and_security_is_one_request() {
+async fn app_29_each_operation_on_projects_is_one_request() {
     let revised = |mut arguments: Value| {
         arguments["expectedRevision"] = json!(4);
         arguments
@@ -152,6 +152,14 @@ async fn app_29_app_30_each_operation_on_projects_and_security_is_one_request() 
         ],
     )
     .await;
+}
+
+#[tokio::test]
+async fn app_30_each_operation_on_grants_and_policies_is_one_request() {
+    let revised = |mut arguments: Value| {
+        arguments["expectedRevision"] = json!(4);
+        arguments
+    };
     let tool = json!({"source": "files", "name": "read_file"});
     let rule = |level: &str, more: Value| {
         let mut rule = json!({"level": level, "tool": tool, "decision": "allow"});
@@ -184,6 +192,20 @@ async fn app_29_app_30_each_operation_on_projects_and_security_is_one_request() 
             (removed("RemoveProjectToolPolicy"), "policy/remove", revised(json!({"policyId": "r1"}))),
             (removed("RemoveThreadToolPolicy"), "policy/remove", revised(json!({"policyId": "r1"}))),
             (removed("RemoveGlobalToolPolicy"), "policy/remove", revised(json!({"policyId": "r1"}))),
+        ],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn app_30_each_operation_on_settings_endpoints_and_servers_is_one_request() {
+    let revised = |mut arguments: Value| {
+        arguments["expectedRevision"] = json!(4);
+        arguments
+    };
+    become_requests(
+        "app_security",
+        vec![
             (
                 revised(json!({"operation": "SaveGlobalSettings", "settings": {"approvalMs": null}})),
                 "settings/update",
