@@ -27,5 +27,5 @@ pub use change::stakes;
 pub use notes::Notes;
 pub use read::ReadResource;
 pub use server::AppServer;
-pub use surroundings::{Asked, Chain, Hits, Reader, Setting, Standing, Windows, Writer};
+pub use surroundings::{Asked, Chain, Hits, NobodyWrites, Reader, Setting, Standing, Windows, Writer};
 pub use tools::{SOURCE, SOURCE_NAME, specs};

@@ -2,8 +2,8 @@
 
 use futures::future::BoxFuture;
 use ropewalk_protocol::{
-    Branch, BranchId, Endpoint, Message, NavigateParams, Policy, Project, ProjectId, QueueEntry, RpcError, Run,
-    SearchHit, Server, Settings, Thread, ThreadId, ThreadSearchParams,
+    Branch, BranchId, Endpoint, ErrorDetail, Message, NavigateParams, Policy, Project, ProjectId, QueueEntry, RpcError,
+    Run, SearchHit, Server, Settings, Thread, ThreadId, ThreadSearchParams,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -146,4 +146,16 @@ pub trait Writer: Send + Sync {
     /// # Errors
     /// As the method says.
     fn ask(&self, asked: Asked) -> BoxFuture<'_, Result<Value, RpcError>>;
+}
+
+/// Nobody changes anything: for a daemon that no table of methods serves.
+pub struct NobodyWrites;
+
+impl Writer for NobodyWrites {
+    fn ask(&self, asked: Asked) -> BoxFuture<'_, Result<Value, RpcError>> {
+        let message = format!("{} cannot be asked for: this daemon answers no requests.", asked.method);
+        let detail =
+            ErrorDetail::Unavailable { reason: "not_served".to_owned(), progress: None, party: None, effect: None };
+        Box::pin(std::future::ready(Err(RpcError::new(detail, message))))
+    }
 }

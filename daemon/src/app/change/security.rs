@@ -6,7 +6,7 @@ use rmcp::model::Tool;
 use ropewalk_protocol::{
     Capability, EndpointId, EndpointRemove, EndpointSet, GrantAdd, GrantId, GrantRemove, Method, PolicyDecision,
     PolicyId, PolicyLevel, PolicyRemove, PolicySet, PolicyTool, ProjectId, ProjectUpdate, SecretRemove, SecretSet,
-    SecurityGrant, SecurityReplace, SecurityRule, ServerId, ServerUpdate, SettingsUpdate, ThreadId, Timestamp,
+    SecurityReplace, ServerId, ServerUpdate, SettingsUpdate, ThreadId, Timestamp,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -70,12 +70,12 @@ pub struct SecurityChange {
     /// The grant of RemoveDirectoryGrant.
     #[serde(default)]
     pub grant_id: Option<GrantId>,
-    /// All grants of SetProjectSecurity.
+    /// All grants of SetProjectSecurity, each as app_read Project shows them: path, capabilities, name.
     #[serde(default)]
-    pub grants: Option<Vec<SecurityGrant>>,
-    /// All policies of SetProjectSecurity.
+    pub grants: Option<Vec<BTreeMap<String, Value>>>,
+    /// All policies of SetProjectSecurity, each as app_read Project shows them: tool or source, decision and what else it says.
     #[serde(default)]
-    pub policies: Option<Vec<SecurityRule>>,
+    pub policies: Option<Vec<BTreeMap<String, Value>>>,
     /// The tool a policy is about.
     #[serde(default)]
     pub tool: Option<PolicyTool>,

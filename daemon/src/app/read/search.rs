@@ -34,7 +34,11 @@ pub fn only_of_search(params: &ReadParams) -> Result<(), ToolError> {
         ("ignoreCase", params.ignore_case.is_some()),
         ("roles", params.roles.is_some()),
     ];
-    let stray = given.into_iter().find(|(_, is_given)| *is_given && params.resource != ReadResource::Search);
+    // Memory has a query of its own.
+    let is_meant = |name: &str| {
+        params.resource == ReadResource::Search || (params.resource == ReadResource::Memory && name == "query")
+    };
+    let stray = given.into_iter().find(|(name, is_given)| *is_given && !is_meant(name));
     match stray {
         Some((name, _)) => Err(ToolError(format!("{name} goes with Search. Leave it out, or read Search."))),
         None => Ok(()),

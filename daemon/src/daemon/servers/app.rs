@@ -15,8 +15,8 @@ use serde_json::{Map, Value};
 use super::ServerBook;
 use crate::{
     app::{
-        AppServer, Authority, Chain, Hits, Reader, SOURCE, SOURCE_NAME, Setting, Standing, Windows, Writer, specs,
-        stakes,
+        AppServer, Authority, Chain, Hits, NobodyWrites, Reader, SOURCE, SOURCE_NAME, Setting, Standing, Windows,
+        Writer, specs, stakes,
     },
     catalogue::Catalogue,
     daemon::OwnedServers,
@@ -89,7 +89,7 @@ impl ServerBook for AppBook {
     /// One session a branch, begun anew for each of its runs: no run is ever served as another.
     fn launch(&self, _: &str, place: &Place) -> Option<Launch> {
         let (place, surroundings) = (place.clone(), self.surroundings.clone());
-        let writer = self.writer.get()?.clone();
+        let writer = self.writer.get().cloned().unwrap_or_else(|| Arc::new(NobodyWrites));
         Some(Launch {
             key: format!("{SOURCE}:{}", place.branch_id),
             name: SOURCE_NAME.to_owned(),
