@@ -12,7 +12,7 @@ scenarios! { $ conflicting
         an_unknown_id_of_each_noun_of_a_run_is_not_found
         an_outdated_revision_is_a_conflict_with_the_document_as_it_is
         every_change_of_something_with_a_revision_can_be_based_on_one
-        app_151_only_deletions_can_be_rehearsed
+        app_151_only_deletions_and_replacements_can_be_rehearsed
         a_wait_that_is_cancelled_ends_as_cancelled_and_other_requests_ignore_it
         a_daemon_that_is_stopping_takes_no_new_work_and_answers_who_waits
         k21_what_was_settled_is_already_settled_whoever_asks_and_however_late;
@@ -218,9 +218,9 @@ pub(super) async fn every_change_of_something_with_a_revision_can_be_based_on_on
     assert_eq!(error["data"]["current"]["threadId"], thread);
 }
 
-pub(super) async fn app_151_only_deletions_can_be_rehearsed(subject: Fresh) {
+pub(super) async fn app_151_only_deletions_and_replacements_can_be_rehearsed(subject: Fresh) {
     let mut bot = subject.bot().await;
-    let rehearsed = ["thread/delete", "branch/delete", "project/delete"];
+    let rehearsed = ["thread/delete", "branch/delete", "project/delete", "project/security/replace"];
     for method in changing() {
         let is_rehearsed = fields(method).iter().any(|field| field == "dryRun");
         assert_eq!(is_rehearsed, rehearsed.contains(&method), "{method}");

@@ -74,6 +74,8 @@ fn kind_of(method: &str) -> &'static str {
             Some("endpoint" | "secret") => "endpoint",
             Some("settings") => "settings",
             Some("mcp/server" | "mcp/review") => "server",
+            Some("memory") => "memory",
+            Some("instructions") => "instructions",
             _ => panic!("nobody has said what kind of thing {method} changes"),
         },
     }
@@ -90,6 +92,8 @@ fn id_of(kind: &str, body: &Value, answer: &Value) -> Value {
         "attention" => json!(body["attentionId"].as_str().and_then(|id| id.split('/').next())),
         "queue" | "tool" => named("threadId", "thread"),
         "run" => named("runId", "run"),
+        "memory" => named("entryId", "entry"),
+        "instructions" => named("projectId", "instructions"),
         kind => named(&format!("{kind}Id"), kind),
     }
 }

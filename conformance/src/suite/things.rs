@@ -20,6 +20,7 @@ pub(super) struct Things {
     failed: Value,
     doomed: [Value; 2],
     secured: Value,
+    entries: [Value; 2],
     endpoints: [Value; 2],
     servers: [Value; 2],
     review: Value,
@@ -75,6 +76,11 @@ impl Things {
         fork["mode"] = json!("fork");
         let branch = bot.call("run/submit", fork).await["branchId"].clone();
         let endpoints = [endpoints[0].clone(), endpoints[1].clone()];
+        let mut entries = [Value::Null, Value::Null];
+        for (entry, title) in entries.iter_mut().zip(["kept", "doomed"]) {
+            let create = json!({"scope": "user", "kind": "fact", "title": title, "body": "x"});
+            *entry = bot.call("memory/create", create).await["entry"]["entryId"].clone();
+        }
         let secured = bot.call("project/create", json!({"name": "secured"})).await["project"]["projectId"].clone();
         let doomed = bot.call("project/create", json!({"name": "doomed"})).await["project"]["projectId"].clone();
         let doomed = [bot.start(&[]).await, doomed];
@@ -84,6 +90,7 @@ impl Things {
             servers,
             review,
             secured,
+            entries,
             wanted,
             project,
             grant,
@@ -120,6 +127,14 @@ impl Things {
             "grant/remove" => (json!({"projectId": project, "grantId": grant}), "grantId", json!("x")),
             "policy/set" => {
                 (json!({"level": "global", "source": "client:bot", "decision": "ask"}), "decision", json!("deny"))
+            }
+            "memory/create" => {
+                (json!({"scope": "user", "kind": "fact", "title": "one", "body": "x"}), "title", json!("two"))
+            }
+            "memory/update" => (json!({"entryId": self.entries[0], "title": "one"}), "title", json!("two")),
+            "memory/delete" => (json!({"entryId": self.entries[1]}), "entryId", json!("x")),
+            "instructions/replace" => {
+                (json!({"projectId": self.secured, "text": "one", "expectedRevision": 1}), "text", json!("two"))
             }
             "project/security/replace" => (
                 json!({"projectId": self.secured, "grants": [{"path": "/", "capabilities": ["read"]}],

@@ -88,6 +88,7 @@ fn tools_are_left_out_by_source_and_name_and_those_of_the_daemon_last() {
         flat_name: name.to_owned(),
         source: source.to_owned(),
         source_kind,
+        is_about_us: false,
         pinned: None,
         tokens: 100,
     };

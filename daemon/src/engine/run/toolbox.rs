@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use ropewalk_protocol::{EndpointId, Policy, PolicyDecision, RunId, Tool, ToolState};
+use ropewalk_protocol::{EndpointId, Policy, PolicyDecision, RunId, SourceKind, Tool, ToolState};
 
 mod server_tools;
 
@@ -130,6 +130,7 @@ impl Toolbox {
             flat_name: entry.spec.flat_name.clone(),
             source: entry.spec.source.clone(),
             source_kind: entry.spec.source_kind,
+            is_about_us: entry.spec.source_kind == SourceKind::App && entry.spec.name.starts_with("app_"),
             pinned: pinned.iter().position(|name| *name == entry.spec.flat_name),
             tokens: tokens(entry),
         };

@@ -75,8 +75,15 @@ async fn app_171_tools_that_do_not_fit_are_left_out_found_by_a_search_and_then_c
     let left_out: Vec<_> = listed.iter().filter(|tool| tool.state == ToolState::LeftOut).collect();
     assert!(!left_out.is_empty() && left_out.len() < 60, "{}", left_out.len());
     assert!(left_out.iter().all(|tool| tool.reason.as_deref().is_some_and(|why| why.contains("25 %"))));
-    let first = left_out[0].flat_name.clone();
+    let theirs = left_out.iter().find(|tool| tool.source != "app").unwrap();
+    let first = theirs.flat_name.clone();
     assert_eq!(first, "tool_00", "they go by their names");
+    let changes = ["instructions", "memory", "projects", "runs", "security", "threads"];
+    let kept = changes.into_iter().find(|name| {
+        let name = format!("mcp_app__app_{name}");
+        !left_out.iter().any(|tool| tool.flat_name == name)
+    });
+    assert_eq!(kept, None, "tools about the daemon itself go before what a client gave its thread");
 
     let run = begin(&thread, "paint").await;
     let asked = life.asked().await;
