@@ -206,7 +206,7 @@ async fn k36_who_shows_lists_is_told_that_all_may_have_changed_meanwhile() {
     let _next = daemons.next();
     fake.peer.close();
     let change = in_time(hear.recv()).await.unwrap();
-    assert_eq!((change.seq, change.ids, change.kinds.len()), (0, None, 17));
+    assert_eq!((change.seq, change.ids, change.kinds.len()), (0, None, 18));
 }
 
 #[tokio::test]
