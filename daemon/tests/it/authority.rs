@@ -110,6 +110,16 @@ async fn app_24_who_may_do_what_by_default_is_what_the_table_says() {
     }
 }
 
+#[test]
+fn app_142_that_the_app_tools_reach_everything_is_a_recorded_decision() {
+    let page = include_str!("../../../docs/security.md");
+    let (_, decision) = page.split_once("## Decided: the App tools reach everything").expect("it is recorded");
+    let decision = decision.split("\n## ").next().unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
+    for words in ["a local program of a single user", "not only of its own project", "asked each time"] {
+        assert!(decision.contains(words), "the decision says {words:?}: {decision}");
+    }
+}
+
 /// The outcome of requests that are all answered; else of the first that is refused.
 async fn outcome(client: &mut Raw, requests: &[(&str, Value)]) -> String {
     for (method, params) in requests {
