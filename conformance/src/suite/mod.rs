@@ -31,6 +31,7 @@ pub fn find(topic: &str, name: &str) -> Option<&'static Scenario> {
 
 topics! { $
     app_runs
+    app_security
     app_threads
     app_tools
     approving

@@ -2,8 +2,8 @@
 
 use futures::future::BoxFuture;
 use ropewalk_protocol::{
-    Branch, BranchId, Endpoint, ErrorDetail, Message, NavigateParams, Policy, Project, ProjectId, QueueEntry, RpcError,
-    Run, SearchHit, Server, Settings, Thread, ThreadId, ThreadSearchParams,
+    Branch, BranchId, Endpoint, ErrorDetail, Message, NavigateParams, Policy, PolicyId, Project, ProjectId, QueueEntry,
+    RpcError, Run, SearchHit, Server, Settings, Thread, ThreadId, ThreadSearchParams,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -77,6 +77,9 @@ pub trait Reader: Notes + Send + Sync {
     /// # Errors
     /// `notFound`, `unavailable`.
     fn thread<'a>(&'a self, thread_id: &'a ThreadId) -> BoxFuture<'a, Result<Thread, RpcError>>;
+
+    /// A rule.
+    fn rule(&self, id: &PolicyId) -> Option<Policy>;
 
     /// The rules that are about a thread by itself.
     fn policies(&self, thread_id: &ThreadId) -> Vec<Policy>;

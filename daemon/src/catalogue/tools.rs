@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ropewalk_protocol::{Policy, ThreadId};
+use ropewalk_protocol::{Policy, PolicyTool, ThreadId};
 
 use super::Catalogue;
 
@@ -39,5 +39,11 @@ impl ToolLookup for Nothing {
 impl Catalogue {
     pub(super) fn tool_lookup(&self) -> Arc<dyn ToolLookup> {
         self.tools.get().cloned().unwrap_or_else(|| Arc::new(Nothing))
+    }
+
+    /// The digest a tool has now: in one thread, or anywhere.
+    #[must_use]
+    pub fn digest_of(&self, tool: &PolicyTool, thread: Option<&ThreadId>) -> Option<String> {
+        self.tool_lookup().digest_of(&tool.source, &tool.name, thread)
     }
 }

@@ -1,5 +1,6 @@
 //! Who may do what: each row of the table in `docs/authority.md` is tried on a daemon, and no row is left out.
 
+mod changes;
 mod servers;
 
 use std::collections::BTreeMap;
@@ -7,6 +8,7 @@ use std::collections::BTreeMap;
 use futures::future::{BoxFuture, FutureExt as _};
 use serde_json::{Value, json};
 
+use changes::{agent_adds_server, agent_changes, agent_moves, agent_narrows, agent_widens};
 use servers::{
     agent_files_outside, agent_files_read, agent_files_ungranted, agent_files_unwritable, agent_files_write,
     agent_trusted_reads, agent_trusted_writes, agent_unreviewed, agent_untrusted,
@@ -85,7 +87,11 @@ tries! {
     "the agent of a run", "call a tool of a server that is not trusted" => agent_untrusted;
     "the agent of a run", "call a tool that a rule denies" => agent_denied_tool;
     "the agent of a run", "call a tool that a rule allows" => agent_allowed_tool;
-    "the agent of a run", "change grants, rules, endpoints, keys or MCP servers" => agent_security;
+    "the agent of a run", "call app_threads, app_projects, app_runs or app_security" => agent_changes;
+    "the agent of a run", "loosen grants, rules, settings, endpoints, keys or servers where rules allow app_security" => agent_widens;
+    "the agent of a run", "move its own thread to another endpoint where rules allow all App tools" => agent_moves;
+    "the agent of a run", "tighten grants, rules, endpoints, keys or servers where rules allow app_security" => agent_narrows;
+    "the agent of a run", "add or remove an MCP server" => agent_adds_server;
     "the agent of a run that nobody follows", "call a tool that asks" => agent_unattended;
 }
 
@@ -101,6 +107,16 @@ async fn app_24_who_may_do_what_by_default_is_what_the_table_says() {
     for (row, outcome) in &table {
         let happened = tries[row]().await;
         assert_eq!(happened, *outcome, "{}: {}", row.0, row.1);
+    }
+}
+
+#[test]
+fn app_142_that_the_app_tools_reach_everything_is_a_recorded_decision() {
+    let page = include_str!("../../../docs/security.md");
+    let (_, decision) = page.split_once("## Decided: the App tools reach everything").expect("it is recorded");
+    let decision = decision.split("\n## ").next().unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
+    for words in ["a local program of a single user", "not only of its own project", "asked each time"] {
+        assert!(decision.contains(words), "the decision says {words:?}: {decision}");
     }
 }
 
@@ -289,32 +305,6 @@ async fn agent_denied_tool(daemon: Piped) -> String {
 
 async fn agent_allowed_tool(daemon: Piped) -> String {
     ruled(daemon, "allow").await
-}
-
-/// There is no tool for it, by whichever name a model tries.
-async fn agent_security(daemon: Piped) -> String {
-    let mut bot = bot(&daemon).await;
-    let thread = bot.start(&[]).await;
-    let tools = bot.call("thread/tools", json!({"threadId": thread})).await;
-    let names: Vec<&str> = tools["items"].as_array().unwrap().iter().filter_map(|tool| tool["name"].as_str()).collect();
-    for name in names {
-        assert!(
-            [
-                "app_instructions",
-                "app_memory",
-                "app_navigate",
-                "app_projects",
-                "app_read",
-                "app_runs",
-                "app_security",
-                "app_threads",
-                "ask_user",
-            ]
-            .contains(&name),
-            "what {name} may do belongs into docs/authority.md"
-        );
-    }
-    call_outcome(&mut bot, &thread, "mcp_app__app_security {\"operation\":\"SetGlobalToolPolicy\"}").await
 }
 
 async fn agent_unattended(daemon: Piped) -> String {

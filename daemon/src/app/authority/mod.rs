@@ -3,6 +3,9 @@
 //! A run can start threads and act in any project, so whatever is loosened anywhere is loosened for it: it makes no
 //! difference whose grant or rule it is. The daemon's owner does all of this without being asked (APP-141); a run that does
 //! it on its own has a person decide each time.
+//!
+//! An endpoint that is named for the run of one message (`run/submit`) is nothing more than before: the owner configured and
+//! enabled it, and the thread keeps the one it has.
 
 mod rules;
 #[cfg(test)]
@@ -10,15 +13,15 @@ mod tests;
 
 use ropewalk_protocol::{
     Change, Endpoint, EndpointSetParams, Grant, GrantAddParams, InstructionsReplace, InstructionsReplaceParams, Method,
-    Policy, PolicyId, PolicyRemove, PolicyRemoveParams, PolicySet, PolicySetParams, Project, ProjectId, SecretSet,
-    SecretSetParams, SecurityReplace, SecurityReplaceParams, ServerUpdate, ServerUpdateParams, Settings,
-    SettingsUpdate, ThreadUpdate, ThreadUpdateParams,
+    Patch, Policy, PolicyId, PolicyRemove, PolicyRemoveParams, PolicySet, PolicySetParams, PolicyTool, Project,
+    ProjectId, SecretSet, SecretSetParams, SecurityReplace, SecurityReplaceParams, ServerUpdate, ServerUpdateParams,
+    Settings, SettingsUpdate, ThreadUpdate, ThreadUpdateParams,
 };
 use ropewalk_protocol::{EndpointId, EndpointSet, GrantAdd, ProjectUpdate, ProjectUpdateParams, ServerId, ThreadId};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value, json};
 
-use crate::tools::Stakes;
+use crate::tools::{Stakes, servers::Place};
 
 /// What there is, as far as a request for more is compared with it.
 pub trait Authority: Send + Sync {
@@ -26,6 +29,10 @@ pub trait Authority: Send + Sync {
     fn project_of(&self, id: &ProjectId) -> Option<Project>;
     /// A rule.
     fn policy(&self, id: &PolicyId) -> Option<Policy>;
+    /// All rules, of every level.
+    fn all_policies(&self) -> Vec<Policy>;
+    /// The digest a tool has now: in one thread, or anywhere.
+    fn digest_of(&self, tool: &PolicyTool, thread: Option<&ThreadId>) -> Option<String>;
     /// The rule that one with these parameters would replace.
     fn policy_replaced_by(&self, params: &PolicySetParams) -> Option<Policy>;
     /// The settings.
@@ -36,9 +43,9 @@ pub trait Authority: Send + Sync {
     fn is_server_on(&self, id: &ServerId) -> Option<bool>;
 }
 
-/// What a request of a run of this thread would change of what runs may do; nothing for one that changes no such thing, and
+/// What a request of a run that stands here would change of what runs may do; nothing for one that changes no such thing, and
 /// for one whose parameters do not fit, as it will be refused.
-pub fn stakes(thread: &ThreadId, method: &str, params: &Value, standing: &dyn Authority) -> Option<Stakes> {
+pub fn stakes(place: &Place, method: &str, params: &Value, standing: &dyn Authority) -> Option<Stakes> {
     match method {
         GrantAdd::NAME => grant(&read(params)?, standing),
         SecurityReplace::NAME => security(&read(params)?, standing),
@@ -46,7 +53,7 @@ pub fn stakes(thread: &ThreadId, method: &str, params: &Value, standing: &dyn Au
         PolicyRemove::NAME => {
             let params: PolicyRemoveParams = read(params)?;
             let before = standing.policy(&params.policy_id)?;
-            let widens = rules::removal_widens(&before);
+            let widens = rules::removal_widens(&before, standing);
             Some(Stakes { change: change(rules::brief(&before), Value::Null), widens })
         }
         SettingsUpdate::NAME => Some(settings(params, standing)),
@@ -72,13 +79,15 @@ pub fn stakes(thread: &ThreadId, method: &str, params: &Value, standing: &dyn Au
             let before = standing.project_of(&params.project_id)?.instructions.unwrap_or_default();
             Some(Stakes { change: change(before.into(), params.text.into()), widens: false })
         }
-        ProjectUpdate::NAME => servers_of(&read(params)?, standing),
+        ProjectUpdate::NAME => {
+            let params: ProjectUpdateParams = read(params)?;
+            servers_of(&params, standing).or_else(|| default_endpoint(&params, place, standing))
+        }
         ThreadUpdate::NAME => {
-            // Another endpoint reads the whole thread, this run's own words included.
             let params: ThreadUpdateParams = read(params)?;
-            let endpoint = serde_json::to_value(&params.endpoint_id).ok().filter(|id| !id.is_null())?;
-            (params.thread_id == *thread)
-                .then(|| widening(json!({"endpointId": "the thread's own"}), json!({"endpointId": endpoint})))
+            let after = moved_to(&params.endpoint_id, "the project's")?;
+            (params.thread_id == place.thread_id)
+                .then(|| widening(json!({"endpointId": "the thread's own"}), json!({"endpointId": after})))
         }
         _ => None,
     }
@@ -124,8 +133,8 @@ fn security(params: &SecurityReplaceParams, standing: &dyn Authority) -> Option<
     let replaced = |rule: &PolicySetParams| policies.iter().find(|policy| rules::is_in_its_place(policy, rule));
     let is_left_out = |policy: &&Policy| !wanted.iter().any(|rule| rules::is_in_its_place(policy, rule));
     let widens = !params.grants.iter().all(is_held)
-        || wanted.iter().any(|rule| rules::widens(replaced(rule), rule))
-        || policies.iter().filter(is_left_out).any(rules::removal_widens);
+        || wanted.iter().any(|rule| rules::widens(replaced(rule), rule, standing))
+        || policies.iter().filter(is_left_out).any(|policy| rules::removal_widens(policy, standing));
     let change = change(
         json!({
             "grants": grants.iter().map(brief_of_grant).collect::<Vec<_>>(),
@@ -138,7 +147,7 @@ fn security(params: &SecurityReplaceParams, standing: &dyn Authority) -> Option<
 
 fn rule(params: &PolicySetParams, standing: &dyn Authority) -> Option<Stakes> {
     let before = standing.policy_replaced_by(params);
-    let widens = rules::widens(before.as_ref(), params);
+    let widens = rules::widens(before.as_ref(), params, standing);
     let after = asked(&serde_json::to_value(params).ok()?);
     Some(Stakes { change: change(before.as_ref().map_or(Value::Null, rules::brief), after), widens })
 }
@@ -158,6 +167,23 @@ fn servers_of(params: &ProjectUpdateParams, standing: &dyn Authority) -> Option<
         .map(|choice| json!({"serverId": choice.server_id, "enabled": !is_off(&choice.server_id)}))
         .collect();
     widens.then(|| widening(json!({"servers": now}), json!({"servers": choices})))
+}
+
+/// Another endpoint reads whole threads, this run's own words included; its thread may be one that names none itself.
+fn default_endpoint(params: &ProjectUpdateParams, place: &Place, standing: &dyn Authority) -> Option<Stakes> {
+    let after = moved_to(&params.default_endpoint_id, "the daemon's")?;
+    let before = standing.project_of(&params.project_id)?.default_endpoint_id;
+    (params.project_id == place.project_id)
+        .then(|| widening(json!({"defaultEndpointId": before}), json!({"defaultEndpointId": after})))
+}
+
+/// Where a change of an endpoint leads: to another one, or back to whichever holds without one.
+fn moved_to(endpoint: &Patch<EndpointId>, without: &str) -> Option<Value> {
+    match endpoint {
+        Patch::Keep => None,
+        Patch::Clear => Some(without.into()),
+        Patch::Set(id) => Some(json!(id)),
+    }
 }
 
 /// What a request names, without what only says which request it is, and of which endpoint.

@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 
 use ropewalk_protocol::{
-    Endpoint, EndpointId, Policy, PolicyId, PolicySetParams, Project, ProjectId, ServerId, Settings,
+    Endpoint, EndpointId, Policy, PolicyId, PolicySetParams, PolicyTool, Project, ProjectId, ServerId, Settings,
+    ThreadId, Unattended,
 };
 use serde_json::{Value, json};
 
 use super::{Authority, rules, stakes};
+use crate::tools::servers::Place;
 
 /// What there is, in memory.
 #[derive(Default)]
@@ -16,6 +18,7 @@ struct Known {
     policies: BTreeMap<PolicyId, Policy>,
     endpoint: Option<Endpoint>,
     server_is_on: Option<bool>,
+    digest: Option<&'static str>,
 }
 
 impl Authority for Known {
@@ -27,8 +30,18 @@ impl Authority for Known {
         self.policies.get(id).cloned()
     }
 
+    fn all_policies(&self) -> Vec<Policy> {
+        self.policies.values().cloned().collect()
+    }
+
+    fn digest_of(&self, _: &PolicyTool, _: Option<&ThreadId>) -> Option<String> {
+        self.digest.map(ToOwned::to_owned)
+    }
+
     fn policy_replaced_by(&self, params: &PolicySetParams) -> Option<Policy> {
-        self.policies.values().find(|policy| rules::is_in_its_place(policy, params)).cloned()
+        let is_here = |policy: &&Policy| policy.level == params.level && policy.project_id == params.project_id;
+        let is_it = |policy: &&Policy| is_here(policy) && rules::is_in_its_place(policy, params);
+        self.policies.values().find(is_it).cloned()
     }
 
     fn settings_now(&self) -> Settings {
@@ -74,9 +87,20 @@ fn project() -> Project {
     serde_json::from_value(project).unwrap()
 }
 
+/// Where the run stands.
+fn here() -> Place {
+    Place {
+        project_id: "p-1".into(),
+        thread_id: "th-1".into(),
+        branch_id: "th-1".into(),
+        run_id: "run-1".into(),
+        unattended: Unattended::Decline,
+    }
+}
+
 /// Whether a request widens; nothing when it changes no such thing.
 fn widens(known: &Known, method: &str, params: &Value) -> Option<bool> {
-    stakes(&"th-1".into(), method, params, known).map(|stakes| stakes.widens)
+    stakes(&here(), method, params, known).map(|stakes| stakes.widens)
 }
 
 #[test]
@@ -161,7 +185,7 @@ fn app_141_a_grant_widens_unless_it_is_held_already() {
         assert_eq!(widens(&known, "grant/add", &params), Some(expected), "{params}");
     }
     let params = json!({"projectId": "p-1", "path": "/", "capabilities": ["read"]});
-    let shown = stakes(&"th-1".into(), "grant/add", &params, &known).unwrap().change;
+    let shown = stakes(&here(), "grant/add", &params, &known).unwrap().change;
     assert_eq!(shown.before, json!({"grants": [{"path": "/src", "capabilities": ["read", "write"]}]}));
     assert_eq!(shown.after["grants"][1], json!({"path": "/", "capabilities": ["read"]}));
     assert_eq!(widens(&known, "grant/remove", &json!({"projectId": "p-1", "grantId": "g-1"})), None);
@@ -201,7 +225,7 @@ fn app_141_settings_endpoints_keys_and_servers_widen_and_show_only_what_they_nam
         server_is_on: Some(false),
         ..Known::default()
     };
-    let shown = |method: &str, params: &Value| stakes(&"th-1".into(), method, params, &known).unwrap();
+    let shown = |method: &str, params: &Value| stakes(&here(), method, params, &known).unwrap();
     let settings =
         shown("settings/update", &json!({"toolCeilingMs": 5_000, "expectedRevision": 1, "operationId": "o"}));
     assert!(settings.widens);
@@ -231,4 +255,131 @@ fn app_141_settings_endpoints_keys_and_servers_widen_and_show_only_what_they_nam
         assert_eq!(widens(&known, method, &params), None, "{method} {params}");
     }
     assert_eq!(widens(&known, "thread/update", &json!({"threadId": "th-1", "endpointId": "e-1"})), Some(true));
+}
+
+#[test]
+fn app_141_an_allow_that_is_bound_to_what_a_tool_is_now_widens() {
+    let tool = |digest: Option<&str>| json!({"source": "files", "name": "read_file", "digest": digest});
+    for (bound, named, now, expected) in [
+        (Some("old"), None, Some("new"), true),
+        (Some("old"), Some("new"), Some("new"), true),
+        (Some("old"), None, None, true),
+        (Some("new"), None, Some("new"), false),
+        (Some("old"), Some("old"), Some("new"), false),
+        (None, None, Some("new"), false),
+    ] {
+        let before = policy(&json!({"source": null, "tool": tool(bound), "decision": "allow"}));
+        let known = Known { policies: [("r-1".into(), before)].into(), digest: now, ..Known::default() };
+        let again = json!({"level": "project", "projectId": "p-1", "tool": tool(named), "decision": "allow"});
+        assert_eq!(widens(&known, "policy/set", &again), Some(expected), "{bound:?} to {named:?} of {now:?}");
+        let is_outdated = bound.is_some() && bound != now;
+        assert_eq!(
+            widens(&known, "policy/remove", &json!({"policyId": "r-1"})),
+            Some(is_outdated),
+            "it asks: {bound:?}"
+        );
+    }
+}
+
+#[test]
+fn app_141_a_nearer_rule_that_drops_the_limits_of_a_farther_one_widens() {
+    let tool = json!({"source": "files", "name": "read_file"});
+    let global = |more: Value| {
+        let mut rule = json!({"level": "global", "projectId": null});
+        merge(&mut rule, &more);
+        rule
+    };
+    let (calls, silence) = (global(json!({"maxCallsPerRun": 3})), global(json!({"timeoutMs": 5_000})));
+    let in_project = |more: Value| {
+        let mut rule = json!({"level": "project", "projectId": "p-1", "source": "files", "decision": "ask"});
+        merge(&mut rule, &more);
+        rule
+    };
+    let in_thread = json!({"level": "thread", "threadId": "th-1", "tool": tool, "decision": "ask"});
+    for (farther, nearer, expected) in [
+        (&calls, in_project(json!({})), true),
+        (&silence, in_project(json!({})), true),
+        (&calls, in_thread.clone(), true),
+        (&json!({"maxCallsPerRun": 3}), in_thread.clone(), true),
+        (&calls, in_project(json!({"maxCallsPerRun": 4})), true),
+        (&calls, in_project(json!({"maxCallsPerRun": 3})), false),
+        (&silence, in_project(json!({"timeoutMs": 5_000})), false),
+        (&calls, in_project(json!({"decision": "deny"})), false),
+        (&calls, in_project(json!({"source": "app"})), false),
+        (&global(json!({})), in_project(json!({})), false),
+        // The same level: a rule about one tool comes before one about its source, and not the other way round.
+        (&json!({"maxCallsPerRun": 3}), in_project(json!({"source": null, "tool": tool})), true),
+        (&json!({"source": null, "tool": tool, "maxCallsPerRun": 3}), in_project(json!({})), false),
+        // One of another project is no rule here, and one that is nearer stays so.
+        (&json!({"projectId": "p-2", "maxCallsPerRun": 3}), in_project(json!({})), false),
+        (
+            &json!({"level": "thread", "projectId": null, "threadId": "th-1", "maxCallsPerRun": 3}),
+            in_project(json!({})),
+            false,
+        ),
+    ] {
+        let known = Known { policies: [("r-1".into(), policy(farther))].into(), ..Known::default() };
+        assert_eq!(widens(&known, "policy/set", &nearer), Some(expected), "{nearer} before {farther}");
+    }
+}
+
+#[test]
+fn app_141_the_endpoint_of_a_runs_own_thread_is_moved_only_with_a_person() {
+    let known = Known { project: Some(project()), ..Known::default() };
+    for (method, params, expected) in [
+        ("thread/update", json!({"threadId": "th-1", "endpointId": "e-1"}), Some(true)),
+        ("thread/update", json!({"threadId": "th-1", "endpointId": null}), Some(true)),
+        ("thread/update", json!({"threadId": "th-2", "endpointId": null}), None),
+        ("project/update", json!({"projectId": "p-1", "defaultEndpointId": "e-1"}), Some(true)),
+        ("project/update", json!({"projectId": "p-1", "defaultEndpointId": null}), Some(true)),
+        ("project/update", json!({"projectId": "p-2", "defaultEndpointId": "e-1"}), None),
+        ("run/submit", json!({"threadId": "th-1", "input": [], "endpointId": "e-1"}), None),
+    ] {
+        assert_eq!(widens(&known, method, &params), expected, "{method} {params}");
+    }
+}
+
+/// What a call of `app_security` or another App tool would change.
+fn of_call(known: &Known, tool: &str, mut arguments: Value) -> Option<bool> {
+    arguments["operationId"] = json!("o-1");
+    let arguments = arguments.as_object().unwrap();
+    crate::app::stakes(&here(), tool, arguments, known).map(|stakes| stakes.widens)
+}
+
+#[test]
+fn app_141_app_148_a_rehearsal_is_not_weighed() {
+    let known = Known { project: Some(project()), ..Known::default() };
+    let replace = json!({
+        "operation": "SetProjectSecurity", "grants": [{"path": "/", "capabilities": ["read"]}], "policies": [],
+        "expectedRevision": 1,
+    });
+    assert_eq!(of_call(&known, "app_security", replace.clone()), Some(true));
+    let mut rehearsed = replace;
+    rehearsed["dryRun"] = json!(true);
+    assert_eq!(of_call(&known, "app_security", rehearsed), None);
+}
+
+#[test]
+fn app_141_the_operations_of_tools_are_weighed_as_the_requests_they_become() {
+    let mut known = Known { project: Some(project()), ..Known::default() };
+    known.policies.insert("r-1".into(), policy(&json!({"decision": "deny"})));
+    for (tool, arguments, expected) in [
+        ("app_threads", json!({"operation": "SetEndpoint", "expectedRevision": 1}), Some(true)),
+        ("app_projects", json!({"operation": "Update", "defaultEndpointId": "e-1", "expectedRevision": 1}), Some(true)),
+        ("app_projects", json!({"operation": "Update", "name": "n", "expectedRevision": 1}), None),
+        ("app_runs", json!({"operation": "Submit", "text": "hi", "endpointId": "e-1"}), None),
+        (
+            "app_security",
+            json!({"operation": "RemoveProjectToolPolicy", "policyId": "r-1", "expectedRevision": 1}),
+            Some(true),
+        ),
+        // It is refused, so that nobody has to decide about it.
+        (
+            "app_security",
+            json!({"operation": "RemoveGlobalToolPolicy", "policyId": "r-1", "expectedRevision": 1}),
+            None,
+        ),
+    ] {
+        assert_eq!(of_call(&known, tool, arguments.clone()), expected, "{tool} {arguments}");
+    }
 }

@@ -13,7 +13,7 @@ pub mod threads;
 mod told;
 
 use rmcp::model::{Tool, ToolAnnotations};
-use ropewalk_protocol::{ErrorDetail, RpcError, Severity, ThreadId};
+use ropewalk_protocol::{ErrorDetail, PolicyId, PolicyLevel, RpcError, Severity, ThreadId};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
@@ -52,6 +52,8 @@ pub struct Request {
     pub is_rehearsed: bool,
     /// Whether it compares a revision, which has to be named then.
     pub has_revision: bool,
+    /// The level that the rule has to be of which it takes back.
+    pub takes_back: Option<(PolicyId, PolicyLevel)>,
 }
 
 /// What every change is asked with.
@@ -92,16 +94,20 @@ pub fn stakes(place: &Place, tool: &str, arguments: &Map<String, Value>, standin
         threads::NAME => wire_of::<threads::ThreadChange>(place, arguments),
         _ => None,
     };
-    let (method, params) = request?;
-    authority::stakes(&place.thread_id, method, &params, standing)
+    let (request, how) = request?;
+    if let Some((id, level)) = &request.takes_back
+        && standing.policy(id).is_none_or(|policy| policy.level != *level)
+    {
+        return None;
+    }
+    let method = request.method;
+    authority::stakes(place, method, &Value::Object(params_of(request, &how)), standing)
 }
 
 /// The request of a call; nothing for one that will be refused anyway.
-fn wire_of<C: Change>(place: &Place, arguments: &Map<String, Value>) -> Option<(&'static str, Value)> {
+fn wire_of<C: Change>(place: &Place, arguments: &Map<String, Value>) -> Option<(Request, How)> {
     let change: C = parsed(arguments.clone()).ok()?;
-    let request = change.request(place).ok()?;
-    let method = request.method;
-    Some((method, Value::Object(params_of(request.params, &change.how(), false).ok()?)))
+    Some((change.request(place).ok()?, change.how()))
 }
 
 impl AppServer {
@@ -110,29 +116,46 @@ impl AppServer {
         let request = change.request(&self.place)?;
         let how = change.how();
         check(&request, &how)?;
-        let is_rehearsal = request.is_rehearsed && how.dry_run != Some(false);
-        let Request { operation, method, params, intent, effect, is_rehearsed, .. } = request;
-        let mut params = params_of(params, &how, is_rehearsal)?;
-        if is_rehearsed {
-            params.insert("dryRun".to_owned(), is_rehearsal.into());
-        }
-        let asked = Asked { place: self.place.clone(), method, params: Value::Object(params), intent };
+        self.check_level(&request)?;
+        let (operation, method) = (request.operation, request.method);
+        let (intent, effect) = (request.intent.clone(), request.effect.clone());
+        let params = Value::Object(params_of(request, &how));
+        let asked = Asked { place: self.place.clone(), method, params, intent };
         match self.writer.ask(asked).await {
             Ok(answer) => Written::done(operation, effect, answer).into_answer(),
             Err(error) => Written::refused(operation, error)?.into_answer(),
         }
     }
+
+    /// An operation that takes back a rule of one level takes back none of another: the model is told which one it names.
+    fn check_level(&self, request: &Request) -> Result<(), ToolError> {
+        let Some((id, level)) = &request.takes_back else { return Ok(()) };
+        match self.reader.rule(id).map(|rule| rule.level) {
+            Some(actual) if actual != *level => {
+                let (operation, actual) = (request.operation, json!(actual));
+                let actual = actual.as_str().unwrap_or_default();
+                Err(ToolError(format!("{operation} cannot take back {id}: it is a {actual} rule. Nothing was done.")))
+            }
+            // What is not there is not found.
+            _ => Ok(()),
+        }
+    }
 }
 
 /// The parameters with what every change is asked with. A rehearsal is no change, so a repeat of it is made anew.
-fn params_of(mut params: Map<String, Value>, how: &How, is_rehearsal: bool) -> Result<Map<String, Value>, ToolError> {
+fn params_of(request: Request, how: &How) -> Map<String, Value> {
+    let mut params = request.params;
+    let is_rehearsal = request.is_rehearsed && how.dry_run != Some(false);
+    if request.is_rehearsed {
+        params.insert("dryRun".to_owned(), is_rehearsal.into());
+    }
     if !is_rehearsal {
         params.insert("operationId".to_owned(), how.operation_id.clone().into());
     }
     if let Some(revision) = how.expected_revision {
         params.insert("expectedRevision".to_owned(), revision.into());
     }
-    Ok(params)
+    params
 }
 
 fn check(request: &Request, how: &How) -> Result<(), ToolError> {
@@ -165,7 +188,9 @@ fn needed<'a, T>(value: Option<&'a T>, operation: &str, name: &str) -> Result<&'
 
 /// A request of the wire that is made at once and compares no revision.
 fn request(operation: &'static str, method: &'static str, params: Value, effect: String) -> Request {
-    Request { operation, method, params: said(params), intent: None, effect, is_rehearsed: false, has_revision: false }
+    let params = said(params);
+    let (intent, takes_back) = (None, None);
+    Request { operation, method, params, intent, effect, is_rehearsed: false, has_revision: false, takes_back }
 }
 
 /// The same, which compares a revision.

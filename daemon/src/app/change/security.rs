@@ -169,9 +169,9 @@ impl Change for SecurityChange {
                 self.policy("SetThreadToolPolicy", PolicyLevel::Thread, json!({"threadId": thread}))
             }
             Op::SetGlobalToolPolicy => self.policy("SetGlobalToolPolicy", PolicyLevel::Global, json!({})),
-            Op::RemoveProjectToolPolicy => self.removal("RemoveProjectToolPolicy"),
-            Op::RemoveThreadToolPolicy => self.removal("RemoveThreadToolPolicy"),
-            Op::RemoveGlobalToolPolicy => self.removal("RemoveGlobalToolPolicy"),
+            Op::RemoveProjectToolPolicy => self.removal("RemoveProjectToolPolicy", PolicyLevel::Project),
+            Op::RemoveThreadToolPolicy => self.removal("RemoveThreadToolPolicy", PolicyLevel::Thread),
+            Op::RemoveGlobalToolPolicy => self.removal("RemoveGlobalToolPolicy", PolicyLevel::Global),
             Op::SaveGlobalSettings => {
                 let settings = needed(self.settings.as_ref(), "SaveGlobalSettings", "settings")?;
                 let effect = "Changed the global settings.".to_owned();
@@ -207,9 +207,10 @@ impl SecurityChange {
         Ok(request)
     }
 
-    fn removal(&self, operation: &'static str) -> Result<Request, ToolError> {
+    fn removal(&self, operation: &'static str, level: PolicyLevel) -> Result<Request, ToolError> {
         let policy = needed(self.policy_id.as_ref(), operation, "policyId")?;
-        Ok(revised(request(operation, PolicyRemove::NAME, json!({"policyId": policy}), String::new())))
+        let removal = revised(request(operation, PolicyRemove::NAME, json!({"policyId": policy}), String::new()));
+        Ok(Request { takes_back: Some((policy.clone(), level)), ..removal })
     }
 
     fn of_endpoint(&self) -> Result<Request, ToolError> {

@@ -3,7 +3,7 @@
 use ropewalk_protocol::{ErrorDetail, RpcError};
 use serde_json::{Value, json};
 
-use super::world::{Client, World};
+use super::world::{AT, Client, World};
 
 /// One operation of a tool, with the request it becomes.
 async fn asked(client: &Client, tool: &'static str, arguments: Value) -> (&'static str, Value) {
@@ -286,6 +286,26 @@ async fn app_148_app_151_app_152_what_is_missing_or_cannot_be_is_named_and_nothi
         assert!(error.contains("operationId"), "{error}");
     }
     assert!(client.world.asked.lock().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn app_30_a_rule_is_taken_back_by_the_operation_of_its_level_only() {
+    let mut world = World::new();
+    let rule = json!({
+        "policyId": "r1", "level": "project", "projectId": "p1", "source": "files", "decision": "ask",
+        "maxCallsPerRun": 65_535, "origin": "owner", "setBy": {"kind": "client"}, "at": AT, "matches": 0, "revision": 4,
+    });
+    world.policies.push(serde_json::from_value(rule).unwrap());
+    let client = world.client().await;
+    for operation in ["RemoveThreadToolPolicy", "RemoveGlobalToolPolicy"] {
+        let removal = json!({"operation": operation, "policyId": "r1", "expectedRevision": 4, "operationId": "o-1"});
+        let error = client.error("app_security", removal).await;
+        assert!(error.contains("a project rule") && error.contains("Nothing was done"), "{error}");
+    }
+    assert!(client.world.asked.lock().unwrap().is_empty());
+    let removal =
+        json!({"operation": "RemoveProjectToolPolicy", "policyId": "r1", "expectedRevision": 4, "operationId": "o-1"});
+    assert_eq!(asked(&client, "app_security", removal).await.0, "policy/remove");
 }
 
 #[tokio::test]

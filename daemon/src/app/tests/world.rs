@@ -13,8 +13,8 @@ use rmcp::{
     service::RunningService,
 };
 use ropewalk_protocol::{
-    BranchId, Endpoint, Instructions, MemoryEntry, Message, NavigateParams, Policy, Project, ProjectId, RpcError, Run,
-    Server, Settings, Thread, ThreadId, ThreadSearchParams, Unattended,
+    BranchId, Endpoint, Instructions, MemoryEntry, Message, NavigateParams, Policy, PolicyId, Project, ProjectId,
+    RpcError, Run, Server, Settings, Thread, ThreadId, ThreadSearchParams, Unattended,
 };
 use serde_json::{Value, json};
 
@@ -144,6 +144,10 @@ impl Reader for World {
                 ready(thread.ok_or_else(|| RpcError::not_found("thread", thread_id))).boxed()
             }
         }
+    }
+
+    fn rule(&self, id: &PolicyId) -> Option<Policy> {
+        self.policies.iter().find(|policy| policy.policy_id == *id).cloned()
     }
 
     fn policies(&self, thread_id: &ThreadId) -> Vec<Policy> {

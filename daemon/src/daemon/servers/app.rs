@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock, Weak};
 use futures::future::BoxFuture;
 use ropewalk_protocol::{
     BranchId, Endpoint, EndpointId, ErrorDetail, NavigateParams, Policy, PolicyId, PolicyLevel, PolicySetParams,
-    Project, ProjectId, RpcError, ServerId, Settings, Thread, ThreadId, ThreadSearchParams, ToolState,
+    PolicyTool, Project, ProjectId, RpcError, ServerId, Settings, Thread, ThreadId, ThreadSearchParams, ToolState,
 };
 use serde_json::{Map, Value};
 
@@ -155,6 +155,10 @@ impl Reader for Surroundings {
         Ok(rows.into_iter().map(|row| row.listed()).collect())
     }
 
+    fn rule(&self, id: &PolicyId) -> Option<Policy> {
+        self.policy(id)
+    }
+
     fn policies(&self, thread_id: &ThreadId) -> Vec<Policy> {
         let snapshot = self.catalogue.snapshot();
         let of_thread = snapshot.policies.values().filter(|policy| policy.thread_id.as_ref() == Some(thread_id));
@@ -224,6 +228,14 @@ impl Authority for Surroundings {
 
     fn policy(&self, id: &PolicyId) -> Option<Policy> {
         self.catalogue.snapshot().policies.get(id).map(|policy| (**policy).clone())
+    }
+
+    fn all_policies(&self) -> Vec<Policy> {
+        self.catalogue.snapshot().policies.values().map(|policy| (**policy).clone()).collect()
+    }
+
+    fn digest_of(&self, tool: &PolicyTool, thread: Option<&ThreadId>) -> Option<String> {
+        self.catalogue.digest_of(tool, thread)
     }
 
     fn policy_replaced_by(&self, params: &PolicySetParams) -> Option<Policy> {

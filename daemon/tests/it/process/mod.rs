@@ -1,5 +1,6 @@
 //! The real binary, as a process of its own: what starting, ending and being killed leave behind.
 
+mod app_grants;
 mod conforming;
 mod demand;
 mod ending;
