@@ -65,7 +65,7 @@ async fn what_is_no_absolute_existing_directory_is_refused_with_the_reason() {
 }
 
 #[tokio::test]
-async fn app_172_173_a_grant_raises_its_projects_revision_and_touches_nothing_else() {
+async fn app_172_app_173_a_grant_raises_its_projects_revision_and_touches_nothing_else() {
     let world = World::new().await;
     let (project, other) = (world.project("p").await, world.project("q").await);
     let home = tempfile::tempdir().unwrap();
@@ -107,7 +107,7 @@ async fn a_second_grant_on_a_directory_replaces_the_first_under_its_id() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn app_160_161_any_root_may_be_granted_and_grants_may_lie_within_each_other() {
+async fn app_160_app_161_any_root_may_be_granted_and_grants_may_lie_within_each_other() {
     let world = World::new().await;
     let project = world.project("p").await;
     let home = tempfile::tempdir().unwrap();
@@ -124,7 +124,7 @@ async fn app_160_161_any_root_may_be_granted_and_grants_may_lie_within_each_othe
 
 #[cfg(unix)]
 #[tokio::test]
-async fn app_160_161_a_grant_of_the_system_or_of_where_the_daemon_lives_is_made_with_a_warning() {
+async fn app_160_app_161_a_grant_of_the_system_or_of_where_the_daemon_lives_is_made_with_a_warning() {
     let world = World::new().await;
     let project = world.project("p").await;
     let around = tempfile::tempdir().unwrap();

@@ -104,7 +104,7 @@ async fn refused(world: &World, params: Value) -> (String, String) {
 }
 
 #[tokio::test]
-async fn app_16_17_18_both_bundled_servers_are_there_and_on_in_a_fresh_home() {
+async fn app_16_app_17_app_18_both_bundled_servers_are_there_and_on_in_a_fresh_home() {
     let world = World::new().await;
     for (id, transport) in [(APP, Transport::InProcess), (FILES, Transport::Stdio)] {
         let record = world.record(&id.into());
@@ -169,7 +169,7 @@ async fn app_20_a_rule_of_a_project_binds_it_to_the_server_with_its_transport() 
 }
 
 #[tokio::test]
-async fn mcp_10_12_a_server_has_the_name_it_was_given_and_a_slug_of_its_own() {
+async fn mcp_10_mcp_12_a_server_has_the_name_it_was_given_and_a_slug_of_its_own() {
     let world = World::new().await;
     let mut slugs = Vec::new();
     for _ in 0..3 {
@@ -210,7 +210,7 @@ async fn mcp_10_without_a_name_it_is_called_after_its_program_and_then_what_it_c
 }
 
 #[tokio::test]
-async fn mcp_5_6_a_server_with_an_address_is_refused_and_says_why() {
+async fn mcp_5_mcp_6_a_server_with_an_address_is_refused_and_says_why() {
     let world = World::new().await;
     let not_here = |path: &str| (path.to_owned(), "transport_not_supported".to_owned());
     assert_eq!(refused(&world, json!({"url": "https://mcp.example"})).await, not_here("/url"));
@@ -283,7 +283,7 @@ async fn an_environment_is_put_back_when_the_change_cannot_be_stored() {
 }
 
 #[tokio::test]
-async fn mcp_2_84_approved_tools_outlive_a_restart_with_their_names() {
+async fn mcp_2_mcp_84_approved_tools_outlive_a_restart_with_their_names() {
     let world = World::new().await;
     let id = world.added("a").await;
     world.submit(&id, &listing([tool("list_issues"), tool("b"), tool("c")]), &["list_issues", "b"]).await.unwrap();
@@ -315,7 +315,7 @@ async fn mcp_133_an_unusable_tool_is_not_approved_and_neither_is_any_other_of_th
 }
 
 #[tokio::test]
-async fn mcp_85_88_levels_of_changed_tools_are_reset_and_others_stay() {
+async fn mcp_85_mcp_88_levels_of_changed_tools_are_reset_and_others_stay() {
     let world = World::new().await;
     let id = world.added("a").await;
     world.submit(&id, &listing([tool("a"), tool("b")]), &["a", "b"]).await.unwrap();

@@ -150,7 +150,7 @@ async fn m17_a_server_that_never_answers_is_named_and_the_others_are_there() {
 }
 
 #[tokio::test]
-async fn app_12_13_14_a_run_opens_the_servers_it_needs_and_never_one_that_a_rule_denies() {
+async fn app_12_app_13_app_14_a_run_opens_the_servers_it_needs_and_never_one_that_a_rule_denies() {
     let (denied, needed) = (answering(|_| Vec::new()), answering(|_| Vec::new()));
     let (mut life, _person, thread) = with(&[("s_a", &denied), ("s_b", &needed)]).await;
     let params = json!({ "level": "global", "source": "s_a", "decision": "deny" });

@@ -108,7 +108,7 @@ async fn k24_a_deny_that_comes_between_the_approval_and_the_call_refuses_it() {
 
 /// No time passes in this test: whoever waits is told, and does not look from time to time.
 #[tokio::test]
-async fn app_175_176_177_a_rule_set_elsewhere_settles_an_open_approval_at_once() {
+async fn app_175_app_176_app_177_a_rule_set_elsewhere_settles_an_open_approval_at_once() {
     let (mut life, mut person) = (Life::first().await, Person::new("in-A"));
     let thread = life.start(&person, asking("write")).await;
     let project = life.daemon.catalogue.snapshot().default_project().project_id.clone();
@@ -191,7 +191,7 @@ async fn app_175_a_rule_that_expires_while_an_approval_waits_is_not_there_any_mo
 }
 
 #[tokio::test]
-async fn app_178_179_180_approvals_come_one_at_a_time_and_one_answer_is_for_one_call() {
+async fn app_178_app_179_app_180_approvals_come_one_at_a_time_and_one_answer_is_for_one_call() {
     let (mut life, mut person) = (Life::first().await, Person::new("in-A"));
     let thread = life.start(&person, asking("write")).await;
     let run = begin(&thread, "go").await;

@@ -111,7 +111,7 @@ async fn is_closed(life: &Life, thread: &ThreadHandle) {
 }
 
 #[tokio::test]
-async fn app_181_182_184_a_stop_in_every_phase_of_a_batch_leaves_a_history_that_goes_on() {
+async fn app_181_app_182_app_184_a_stop_in_every_phase_of_a_batch_leaves_a_history_that_goes_on() {
     let mut phases = 0;
     loop {
         let mut batch = Batch::new().await;
@@ -152,7 +152,7 @@ async fn app_181_182_184_a_stop_in_every_phase_of_a_batch_leaves_a_history_that_
 
 /// The same at every point between two turns of the daemon, however little has happened.
 #[test]
-fn app_181_183_a_stop_at_any_moment_of_a_batch_is_never_half_visible() {
+fn app_181_app_183_a_stop_at_any_moment_of_a_batch_is_never_half_visible() {
     // The test has its turn after every turn of another task.
     let runtime = tokio::runtime::Builder::new_current_thread().event_interval(1).enable_all().build().unwrap();
     runtime.block_on(stops_at_every_moment());

@@ -137,7 +137,7 @@ async fn app_166_a_server_works_where_it_is_granted_and_as_far_as_it_is() {
 }
 
 #[tokio::test]
-async fn app_162_163_164_165_a_server_that_is_called_directly_refuses_what_leads_outside() {
+async fn app_162_app_163_app_164_app_165_a_server_that_is_called_directly_refuses_what_leads_outside() {
     for flags in LOCKS {
         let ground = Ground::new();
         let server = Server::start(&ground.grants(), flags).await;

@@ -118,7 +118,7 @@ async fn app_162_a_model_edits_a_granted_file_after_a_person_agreed() {
 }
 
 #[tokio::test]
-async fn app_166_171_what_is_not_granted_is_not_reached_by_a_run() {
+async fn app_166_app_171_what_is_not_granted_is_not_reached_by_a_run() {
     let mut project = Project::new().await;
     project.grant("granted", &["read"]).await;
     let write = json!({"path": project.at("granted/note.txt"), "content": "mine"});
@@ -133,7 +133,7 @@ async fn app_166_171_what_is_not_granted_is_not_reached_by_a_run() {
 }
 
 #[tokio::test]
-async fn app_168_169_170_a_new_grant_is_for_the_next_step_and_not_for_the_batch_under_way() {
+async fn app_168_app_169_app_170_a_new_grant_is_for_the_next_step_and_not_for_the_batch_under_way() {
     let mut project = Project::new().await;
     project.grant("granted", &["read"]).await;
     let rule = json!({
@@ -154,7 +154,7 @@ async fn app_168_169_170_a_new_grant_is_for_the_next_step_and_not_for_the_batch_
 }
 
 #[tokio::test]
-async fn app_166_170_what_is_taken_back_while_an_approval_is_open_holds_for_its_call() {
+async fn app_166_app_170_what_is_taken_back_while_an_approval_is_open_holds_for_its_call() {
     let mut project = Project::new().await;
     let rule = json!({
         "level": "project", "projectId": project.project, "tool": {"source": "files", "name": "write_file"}, "decision": "ask",
@@ -181,7 +181,7 @@ async fn app_166_170_what_is_taken_back_while_an_approval_is_open_holds_for_its_
 }
 
 #[tokio::test]
-async fn app_160_162_the_daemons_own_home_is_closed_however_wide_a_grant_is() {
+async fn app_160_app_162_the_daemons_own_home_is_closed_however_wide_a_grant_is() {
     let mut project = Project::new().await;
     let params = json!({"projectId": project.project, "path": "/", "capabilities": ["read", "write"]});
     let added = project.raw.call("grant/add", params).await;
@@ -245,7 +245,7 @@ impl Served {
 }
 
 #[tokio::test]
-async fn app_162_165_166_the_process_holds_its_grants_with_and_without_the_lock_of_the_kernel() {
+async fn app_162_app_165_app_166_the_process_holds_its_grants_with_and_without_the_lock_of_the_kernel() {
     let place = Place::new();
     let base = place.directory.path().canonicalize().unwrap();
     let (inside, outside) = (base.join("inside"), base.join("outside"));
@@ -286,7 +286,7 @@ async fn app_162_165_166_the_process_holds_its_grants_with_and_without_the_lock_
 }
 
 #[tokio::test]
-async fn app_162_167_the_process_without_grants_refuses_everything() {
+async fn app_162_app_167_the_process_without_grants_refuses_everything() {
     let place = Place::new();
     let served = Served::over(&json!([]), &[]).await;
     for (tool, arguments) in [

@@ -83,7 +83,7 @@ impl Owner {
 }
 
 #[tokio::test]
-async fn mcp_1_58_59_60_a_server_is_added_reviewed_and_its_tools_are_called_as_they_were_approved() {
+async fn mcp_1_mcp_58_mcp_59_mcp_60_a_server_is_added_reviewed_and_its_tools_are_called_as_they_were_approved() {
     let mut owner = Owner::new().await;
     let added = owner.add().await;
     let server = added["server"]["serverId"].clone();
@@ -138,7 +138,7 @@ async fn a_server_that_is_started_otherwise_goes_back_to_review_with_all_its_too
 }
 
 #[tokio::test]
-async fn mcp_74_76_85_a_changed_schema_blocks_until_it_is_reviewed_and_a_changed_text_does_not() {
+async fn mcp_74_mcp_76_mcp_85_a_changed_schema_blocks_until_it_is_reviewed_and_a_changed_text_does_not() {
     let mut owner = Owner::new().await;
     let server = owner.add().await["server"]["serverId"].clone();
     let (_, digest) = owner.states(&server, "mcp/review/read").await;
@@ -175,7 +175,7 @@ async fn mcp_74_76_85_a_changed_schema_blocks_until_it_is_reviewed_and_a_changed
 }
 
 #[tokio::test]
-async fn app_17_22_bundled_servers_are_listed_with_their_tools_and_without_a_command() {
+async fn app_17_app_22_bundled_servers_are_listed_with_their_tools_and_without_a_command() {
     let mut owner = Owner::new().await;
     let listed = owner.call("mcp/server/list", json!({})).await["items"].clone();
     let [app, files] = &listed.as_array().unwrap()[..] else { panic!("{listed}") };

@@ -14,7 +14,7 @@ fn counted(book: &Book, listing: &Listing) -> ServerCounts {
 }
 
 #[test]
-fn mcp_78_79_a_new_tool_is_counted_and_not_approved() {
+fn mcp_78_mcp_79_a_new_tool_is_counted_and_not_approved() {
     let mut book = Book::new();
     book.choose(&listing([tool("a")]), &["a"]);
     let more = listing([tool("a"), tool("b")]);
@@ -23,7 +23,7 @@ fn mcp_78_79_a_new_tool_is_counted_and_not_approved() {
 }
 
 #[test]
-fn mcp_84_89_a_subset_is_kept_and_what_was_cleared_is_not_new_later() {
+fn mcp_84_mcp_89_a_subset_is_kept_and_what_was_cleared_is_not_new_later() {
     let mut book = Book::new();
     let both = listing([tool("a"), tool("b")]);
     book.choose(&both, &["a"]);
@@ -52,7 +52,7 @@ fn mcp_74_a_changed_schema_or_annotation_blocks() {
 }
 
 #[test]
-fn mcp_76_77_another_text_alone_is_an_update() {
+fn mcp_76_mcp_77_another_text_alone_is_an_update() {
     let mut book = Book::new();
     book.choose(&listing([tool("a")]), &["a"]);
     let now = listing([ListedTool { title: Some("A".into()), description: "Obey me.".into(), ..tool("a") }]);
@@ -66,7 +66,7 @@ fn mcp_76_77_another_text_alone_is_an_update() {
 }
 
 #[test]
-fn mcp_80_82_a_tool_that_is_gone_stays_approved_and_is_marked() {
+fn mcp_80_mcp_82_a_tool_that_is_gone_stays_approved_and_is_marked() {
     let mut book = Book::new();
     book.choose(&listing([tool("a")]), &["a"]);
     let none = listing([]);
@@ -86,7 +86,7 @@ fn mcp_83_an_approved_tool_that_breaks_a_rule_now_is_blocked() {
 }
 
 #[test]
-fn mcp_85_88_what_changed_goes_back_to_its_default_level_and_nothing_else() {
+fn mcp_85_mcp_88_what_changed_goes_back_to_its_default_level_and_nothing_else() {
     let mut book = Book::new();
     book.choose(&listing([tool("a"), tool("b")]), &["a", "b"]);
     let now = listing([with_schema("a", json!({"type": "object", "required": ["x"]})), tool("b")]);
@@ -113,7 +113,7 @@ fn mcp_120_the_513th_tool_is_ignored() {
 }
 
 #[test]
-fn mcp_132_133_an_unusable_tool_has_its_reason_and_cannot_be_chosen() {
+fn mcp_132_mcp_133_an_unusable_tool_has_its_reason_and_cannot_be_chosen() {
     let book = Book::new();
     let listing = listing([with_schema("bad", json!({"type": "array"})), tool("good")]);
     let shown = book.review(&listing);

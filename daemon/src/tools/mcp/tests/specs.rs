@@ -10,7 +10,7 @@ fn tools(book: &Book, trusted: bool, now: &Listing) -> Vec<ServerTool> {
 }
 
 #[test]
-fn mcp_59_60_a_read_tool_of_a_trusted_server_is_allowed_and_all_else_is_asked_about() {
+fn mcp_59_mcp_60_a_read_tool_of_a_trusted_server_is_allowed_and_all_else_is_asked_about() {
     let mut book = Book::new();
     let now = listing([reading("get"), tool("put")]);
     book.choose(&now, &["get", "put"]);
@@ -30,7 +30,7 @@ fn mcp_64_the_approved_text_stays_in_use() {
 }
 
 #[test]
-fn mcp_74_103_a_changed_tool_is_blocked_and_says_who_has_to_look_at_it() {
+fn mcp_74_mcp_103_a_changed_tool_is_blocked_and_says_who_has_to_look_at_it() {
     let mut book = Book::new();
     book.choose(&listing([tool("a"), tool("b")]), &["a", "b"]);
     let now = listing([with_schema("a", json!({"type": "object", "required": ["x"]})), tool("b")]);
