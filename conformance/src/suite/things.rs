@@ -76,14 +76,9 @@ impl Things {
         fork["mode"] = json!("fork");
         let branch = bot.call("run/submit", fork).await["branchId"].clone();
         let endpoints = [endpoints[0].clone(), endpoints[1].clone()];
-        let mut entries = [Value::Null, Value::Null];
-        for (entry, title) in entries.iter_mut().zip(["kept", "doomed"]) {
-            let create = json!({"scope": "user", "kind": "fact", "title": title, "body": "x"});
-            *entry = bot.call("memory/create", create).await["entry"]["entryId"].clone();
-        }
-        let secured = bot.call("project/create", json!({"name": "secured"})).await["project"]["projectId"].clone();
-        let doomed = bot.call("project/create", json!({"name": "doomed"})).await["project"]["projectId"].clone();
-        let doomed = [bot.start(&[]).await, doomed];
+        let entries = two_entries(bot).await;
+        let secured = new_project(bot, "secured").await;
+        let doomed = [bot.start(&[]).await, new_project(bot, "doomed").await];
         let servers = two_servers(bot).await;
         let review = bot.call("mcp/review/read", json!({"serverId": servers[0]})).await["review"]["digest"].clone();
         Self {
@@ -128,20 +123,6 @@ impl Things {
             "policy/set" => {
                 (json!({"level": "global", "source": "client:bot", "decision": "ask"}), "decision", json!("deny"))
             }
-            "memory/create" => {
-                (json!({"scope": "user", "kind": "fact", "title": "one", "body": "x"}), "title", json!("two"))
-            }
-            "memory/update" => (json!({"entryId": self.entries[0], "title": "one"}), "title", json!("two")),
-            "memory/delete" => (json!({"entryId": self.entries[1]}), "entryId", json!("x")),
-            "instructions/replace" => {
-                (json!({"projectId": self.secured, "text": "one", "expectedRevision": 1}), "text", json!("two"))
-            }
-            "project/security/replace" => (
-                json!({"projectId": self.secured, "grants": [{"path": "/", "capabilities": ["read"]}],
-                    "policies": [], "expectedRevision": 1}),
-                "grants",
-                json!([]),
-            ),
             "policy/remove" => (json!({"policyId": policy}), "policyId", json!("x")),
             "thread/start" => (json!({"title": "one"}), "title", json!("two")),
             "thread/resume" => (json!({"threadId": thread, "tools": [tool("u")]}), "tools", json!([])),
@@ -180,11 +161,32 @@ impl Things {
                 (json!({"serverId": self.servers[0], "digest": self.review, "tools": []}), "tools", json!(["x"]))
             }
             "secret/remove" => (json!({"endpointId": first}), "endpointId", json!("x")),
-            other => panic!("the mutating method {other} is not tried yet"),
+            other => self.document(other),
         };
         let mut changed = body.clone();
         changed[field] = other;
         (body.take(), changed)
+    }
+
+    /// The same, of what is written as a document.
+    fn document(&self, method: &str) -> (Value, &'static str, Value) {
+        match method {
+            "memory/create" => {
+                (json!({"scope": "user", "kind": "fact", "title": "one", "body": "x"}), "title", json!("two"))
+            }
+            "memory/update" => (json!({"entryId": self.entries[0], "title": "one"}), "title", json!("two")),
+            "memory/delete" => (json!({"entryId": self.entries[1]}), "entryId", json!("x")),
+            "instructions/replace" => {
+                (json!({"projectId": self.secured, "text": "one", "expectedRevision": 1}), "text", json!("two"))
+            }
+            "project/security/replace" => (
+                json!({"projectId": self.secured, "grants": [{"path": "/", "capabilities": ["read"]}],
+                    "policies": [], "expectedRevision": 1}),
+                "grants",
+                json!([]),
+            ),
+            other => panic!("the mutating method {other} is not tried yet"),
+        }
     }
 
     /// Everything a repeated request could have changed.
@@ -220,4 +222,17 @@ async fn two_servers(bot: &mut Raw) -> [Value; 2] {
         *server = bot.call("mcp/server/add", add).await["server"]["serverId"].clone();
     }
     servers
+}
+
+async fn two_entries(bot: &mut Raw) -> [Value; 2] {
+    let mut entries = [Value::Null, Value::Null];
+    for (entry, title) in entries.iter_mut().zip(["kept", "doomed"]) {
+        let create = json!({"scope": "user", "kind": "fact", "title": title, "body": "x"});
+        *entry = bot.call("memory/create", create).await["entry"]["entryId"].clone();
+    }
+    entries
+}
+
+async fn new_project(bot: &mut Raw, name: &str) -> Value {
+    bot.call("project/create", json!({"name": name})).await["project"]["projectId"].clone()
 }
