@@ -124,6 +124,9 @@ pub(super) async fn app_88_the_intent_of_a_message_is_kept_with_it(subject: Fres
         let aside = json!({"mode": "Aside", "intent": intent});
         told(&submitted(&mut bot, &from, &submission(intent, &to, "note", aside)).await);
     }
+    let again = json!({"mode": "Aside", "intent": "Answer"});
+    let other = submitted(&mut bot, &from, &submission("Question", &to, "note", again)).await;
+    assert_eq!(other["state"], "failed", "the same id with another intent is something else: {other}");
     let kept: Vec<Value> = bot.chain(&to).await.iter().map(|message| message["sender"]["intent"].clone()).collect();
     assert_eq!(json!(kept), json!(intents));
 }

@@ -11,8 +11,8 @@ scenarios! { $ contending
     clock:;
 }
 
-/// Who writes: two clients, and two that come by the way of runs.
-const WRITERS: [(&str, &str); 4] = [("one", "in-1"), ("two", "in-2"), ("run", "in-3"), ("run", "in-4")];
+/// Who writes: four clients, two of them under one name.
+const WRITERS: [(&str, &str); 4] = [("one", "in-1"), ("two", "in-2"), ("other", "in-3"), ("other", "in-4")];
 
 /// Changes in all; ten times as many where the tests may take long.
 fn changes() -> usize {

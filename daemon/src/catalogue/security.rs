@@ -7,8 +7,8 @@ use std::{
 };
 
 use ropewalk_protocol::{
-    By, Grant, Patch, Policy, PolicyLevel, PolicyOrigin, PolicySetParams, Project, ProjectId, SecurityGrant,
-    SecurityReplaceParams, SecurityReplaced, SecurityRule,
+    By, Grant, Policy, PolicyOrigin, PolicySetParams, Project, ProjectId, SecurityGrant, SecurityReplaceParams,
+    SecurityReplaced,
 };
 
 use super::{
@@ -86,7 +86,7 @@ impl Catalogue {
         let mut policies: Vec<PolicySetParams> = Vec::with_capacity(params.policies.len());
         for (index, rule) in params.policies.into_iter().enumerate() {
             let at = |refusal| within("policies", index, refusal);
-            let rule = of_project(&params.project_id, rule);
+            let rule = rule.of_project(&params.project_id);
             check(&rule).map_err(at)?;
             check_source(&snapshot, &rule).map_err(at)?;
             if policies.iter().any(|other| is_the_same_place(other, &rule)) {
@@ -108,24 +108,6 @@ fn within(list: &str, index: usize, refusal: Refusal) -> Refusal {
             Refusal::Invalid { path: Cow::Owned(format!("/{list}/{index}{path}")), reason, message }
         }
         other => other,
-    }
-}
-
-fn of_project(project_id: &ProjectId, rule: SecurityRule) -> PolicySetParams {
-    PolicySetParams {
-        level: PolicyLevel::Project,
-        project_id: Some(project_id.clone()),
-        thread_id: None,
-        tool: rule.tool,
-        source: rule.source,
-        principal: rule.principal,
-        connection: rule.connection,
-        decision: rule.decision,
-        timeout_ms: rule.timeout_ms.map_or(Patch::Keep, Patch::Set),
-        max_calls_per_run: rule.max_calls_per_run,
-        expires_at: rule.expires_at,
-        operation_id: None,
-        expected_revision: None,
     }
 }
 

@@ -43,6 +43,10 @@ impl Requests {
         if let Some(id) = &id {
             params["operationId"] = id.clone().into();
         }
+        // Told beside the parameters, it is part of the request all the same: a repeat with another is another request.
+        if let Some(intent) = &intent {
+            params["intent"] = intent.clone().into();
+        }
         let params = to_raw_value(&params).map_err(|error| internal_error(&error.to_string()))?;
         let peek = Peek::at(entry, Some(&params))?;
         let run = daemon.clients.of_a_run(&place.run_id);

@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::methods;
 use crate::{
-    Capability, OperationId, PolicyDecision, PolicyPrincipal, PolicyTool, Project, ProjectId, Revision, Timestamp,
+    Capability, OperationId, Patch, PolicyDecision, PolicyLevel, PolicyPrincipal, PolicySetParams, PolicyTool, Project,
+    ProjectId, Revision, Timestamp,
 };
 
 methods! {
@@ -74,6 +75,29 @@ pub struct SecurityRule {
     /// When it stops to hold.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
+}
+
+impl SecurityRule {
+    /// The rule as `policy/set` would set it alone.
+    #[must_use]
+    pub fn of_project(&self, project_id: &ProjectId) -> PolicySetParams {
+        let rule = self.clone();
+        PolicySetParams {
+            level: PolicyLevel::Project,
+            project_id: Some(project_id.clone()),
+            thread_id: None,
+            tool: rule.tool,
+            source: rule.source,
+            principal: rule.principal,
+            connection: rule.connection,
+            decision: rule.decision,
+            timeout_ms: rule.timeout_ms.map_or(Patch::Keep, Patch::Set),
+            max_calls_per_run: rule.max_calls_per_run,
+            expires_at: rule.expires_at,
+            operation_id: None,
+            expected_revision: None,
+        }
+    }
 }
 
 /// The answer to `project/security/replace`.

@@ -128,8 +128,7 @@ fn security(params: &SecurityReplaceParams, standing: &dyn Authority) -> Option<
             grant.path == wanted.path && wanted.capabilities.iter().all(|one| grant.capabilities.contains(one))
         })
     };
-    let wanted: Vec<PolicySetParams> =
-        params.policies.iter().map(|rule| rules::of_project(&params.project_id, rule)).collect();
+    let wanted: Vec<PolicySetParams> = params.policies.iter().map(|rule| rule.of_project(&params.project_id)).collect();
     let replaced = |rule: &PolicySetParams| policies.iter().find(|policy| rules::is_in_its_place(policy, rule));
     let is_left_out = |policy: &&Policy| !wanted.iter().any(|rule| rules::is_in_its_place(policy, rule));
     let widens = !params.grants.iter().all(is_held)

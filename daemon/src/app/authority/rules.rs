@@ -1,8 +1,7 @@
 //! When a rule is looser than another one, or than none.
 
 use ropewalk_protocol::{
-    Patch, Policy, PolicyDecision, PolicyLevel, PolicyPrincipal, PolicySetParams, PolicyTool, ProjectId, SecurityRule,
-    Timestamp,
+    Patch, Policy, PolicyDecision, PolicyLevel, PolicyPrincipal, PolicySetParams, PolicyTool, Timestamp,
 };
 use serde_json::{Value, json};
 
@@ -106,26 +105,6 @@ pub(super) fn brief(policy: &Policy) -> Value {
         shown[name] = value;
     }
     shown
-}
-
-/// A rule of a project's document, as a rule that is set alone.
-pub(super) fn of_project(project_id: &ProjectId, rule: &SecurityRule) -> PolicySetParams {
-    let rule = rule.clone();
-    PolicySetParams {
-        level: PolicyLevel::Project,
-        project_id: Some(project_id.clone()),
-        thread_id: None,
-        tool: rule.tool,
-        source: rule.source,
-        principal: rule.principal,
-        connection: rule.connection,
-        decision: rule.decision,
-        timeout_ms: rule.timeout_ms.map_or(Patch::Keep, Patch::Set),
-        max_calls_per_run: rule.max_calls_per_run,
-        expires_at: rule.expires_at,
-        operation_id: None,
-        expected_revision: None,
-    }
 }
 
 /// Whether a rule of the project is the one that another would replace.

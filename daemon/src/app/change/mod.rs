@@ -13,7 +13,7 @@ pub mod threads;
 mod told;
 
 use rmcp::model::{Tool, ToolAnnotations};
-use ropewalk_protocol::{ErrorDetail, PolicyId, PolicyLevel, RpcError, Severity, ThreadId};
+use ropewalk_protocol::{PolicyId, PolicyLevel, Severity, ThreadId};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
@@ -213,16 +213,6 @@ fn not_own(thread: &ThreadId, place: &Place, operation: &str) -> Result<(), Tool
     Ok(())
 }
 
-impl From<&RpcError> for Status {
-    fn from(error: &RpcError) -> Self {
-        match &error.data.detail {
-            ErrorDetail::Conflict { .. } => Self::Conflict,
-            ErrorDetail::NotFound { .. } => Self::NotFound,
-            _ => Self::Refused,
-        }
-    }
-}
-
 impl Written {
     fn into_answer(self) -> Result<Answer, ToolError> {
         let is_error = self.error.is_some();
@@ -230,7 +220,7 @@ impl Written {
         let severity = match self.status {
             Status::Applied => Severity::Info,
             Status::DryRun | Status::Conflict => Severity::Warning,
-            Status::NotFound | Status::Refused => Severity::Error,
+            Status::NotFound => Severity::Error,
         };
         Ok(Answer { severity, is_error, ..Answer::new(&json!(self), summary)? })
     }

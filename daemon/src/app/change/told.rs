@@ -14,7 +14,6 @@ pub enum Status {
     DryRun,
     Conflict,
     NotFound,
-    Refused,
 }
 
 /// What came of a change.
@@ -104,10 +103,10 @@ impl Written {
     /// # Errors
     /// The refusal, where it says nothing about what there is.
     pub(super) fn refused(operation: &str, error: RpcError) -> Result<Self, ToolError> {
-        let status = Status::from(&error);
-        let mut refused = Self { error: Some(error.message.clone()), ..Self::blank(operation, status) };
+        let blank = |status, message| Self { error: Some(message), ..Self::blank(operation, status) };
         match error.data.detail {
             ErrorDetail::Conflict { current_revision, current } => {
+                let mut refused = blank(Status::Conflict, error.message);
                 refused.effect =
                     "Nothing was done: it has changed since you read it. Look at current, then decide.".to_owned();
                 refused.revision = current_revision;
@@ -118,10 +117,11 @@ impl Written {
                 Ok(refused)
             }
             ErrorDetail::NotFound { .. } => {
+                let mut refused = blank(Status::NotFound, error.message);
                 refused.effect = "Nothing was done: there is no such thing.".to_owned();
                 Ok(refused)
             }
-            _ => Err(error_of(operation, refused.error)),
+            _ => Err(ToolError(format!("{operation} was not done. {}", error.message))),
         }
     }
 
@@ -156,8 +156,4 @@ impl Written {
         named("messageId", &mut self.message_id);
         named("runId", &mut self.run_id);
     }
-}
-
-fn error_of(operation: &str, message: Option<String>) -> ToolError {
-    ToolError(format!("{operation} was not done. {}", message.unwrap_or_default()))
 }

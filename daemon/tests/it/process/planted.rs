@@ -212,6 +212,7 @@ async fn nothing_is_left(place: &Place, daemon: DaemonProcess, thread: &str, scr
     let kept = place.home().join("secrets");
     assert!(has_it(&fs::read(&kept).unwrap()), "it is where it is kept");
     for path in files(place.directory.path()).into_iter().filter(|path| *path != kept && path != script) {
-        assert!(!has_it(&fs::read(&path).unwrap_or_default()), "it is in {}", path.display());
+        let bytes = fs::read(&path).unwrap_or_else(|error| panic!("{} cannot be looked at: {error}", path.display()));
+        assert!(!has_it(&bytes), "it is in {}", path.display());
     }
 }
